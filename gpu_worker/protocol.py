@@ -1,0 +1,224 @@
+"""Messages between the site and the workers: versioned, typed, strictly parsed.
+
+A job carries everything that a worker needs; a worker answers with progress and one verdict.
+Nothing here knows of Django. Times are durations in milliseconds (`_ms`) or Unix seconds (`_at`).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+PROTOCOL_VERSION = 1
+MAX_SOURCE_BYTES = 64 * 1024
+MAX_OUTPUT_CHARACTERS = 64 * 1024
+
+
+class ProtocolError(ValueError):
+    """A message that does not follow the protocol; its text says where."""
+
+
+class Outcome(StrEnum):
+    """How a grading ended. The same values in worker, database, API and pages."""
+
+    ACCEPTED = "accepted"
+    WRONG_ANSWER = "wrong_answer"
+    CONTRACT_ERROR = "contract_error"
+    RUNTIME_ERROR = "runtime_error"
+    TIME_LIMIT = "time_limit"
+    MEMORY_LIMIT = "memory_limit"
+    OUTPUT_LIMIT = "output_limit"
+    FLAGGED = "flagged"
+    NOT_GRADABLE = "not_gradable"
+
+    @property
+    def counts_as_attempt(self) -> bool:
+        """False only where the platform is at fault."""
+        return self is not Outcome.NOT_GRADABLE
+
+
+class Track(StrEnum):
+    NUMPY = "numpy"
+    CUPY = "cupy"
+
+
+class Phase(StrEnum):
+    """Where a claimed job is, in order."""
+
+    CLAIMED = "claimed"
+    SETTING_UP = "setting_up"
+    RUNNING = "running"
+    COMPARING = "comparing"
+
+
+class Message(BaseModel):
+    """Base of all messages: immutable, no unknown fields, no NaN, no silent conversion."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False
+    )
+
+    def to_message(self) -> dict[str, Any]:
+        """Return plain JSON values, as they travel in the queue."""
+        return self.model_dump(mode="json")
+
+    @classmethod
+    def from_message(cls, data: object) -> Self:
+        """Parse what `to_message` made.
+
+        Raises:
+            ProtocolError: a field is missing, unknown, of another type or out of range.
+        """
+        try:
+            # Enums arrive as JSON strings; everything else stays strict.
+            return cls.model_validate(data, strict=False)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(part) for part in first["loc"]) or "message"
+            raise ProtocolError(f"{cls.__name__}: {place}: {first['msg']}") from error
+
+
+Short = Annotated[str, Field(max_length=200)]
+Text = Annotated[str, Field(max_length=4_000)]
+Identifier = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.:-]+$")]
+
+
+class GradeJob(Message):
+    """One grading attempt of one submission, as put on the queue `cpu` or `gpu`."""
+
+    version: Literal[1] = PROTOCOL_VERSION
+    submission: Identifier
+    lease: Identifier
+    attempt: Annotated[int, Field(ge=1, le=100)]
+    exercise: Identifier
+    track: Track
+    source: Annotated[str, Field(max_length=MAX_SOURCE_BYTES)]
+    cases: Literal["public", "all"] = "all"
+
+
+class Progress(Message):
+    """A sign of life from a worker; also its heartbeat while a job is claimed."""
+
+    version: Literal[1] = PROTOCOL_VERSION
+    submission: Identifier
+    lease: Identifier
+    node: Short
+    phase: Phase
+    case: Annotated[int, Field(ge=0, le=100_000)] = 0
+    cases: Annotated[int, Field(ge=0, le=100_000)] = 0
+
+
+class GroupResult(Message):
+    """One weighted group of cases. `passed` is None where the run ended before the group."""
+
+    id: Identifier
+    title: Short
+    weight: Annotated[float, Field(ge=0, le=1)]
+    passed: bool | None
+    cases: Annotated[int, Field(ge=0)]
+    cases_passed: Annotated[int, Field(ge=0)]
+
+
+class WorstCase(Message):
+    """The first failing case's worst element, or the largest error where all passed.
+
+    `expected` and `got` are decimal texts, so that nan and inf can be shown.
+    `units` is the error in units of `design: tolerance`; None where it is not finite.
+    """
+
+    group: Identifier
+    family: Short
+    shape: Annotated[list[int], Field(max_length=8)]
+    dtype: Short
+    layout: Short
+    eps: float
+    quantity: Short
+    index: Annotated[list[int], Field(max_length=8)]
+    expected: Short
+    got: Short
+    units: float | None
+    limit: float
+    failed: bool
+    histogram: Annotated[list[int], Field(max_length=64)] = []
+    """Counts of elements per power-of-two bucket of units: <=0.25, 0.5, 1, 2, ... , rest."""
+
+
+class Mistake(Message):
+    """A known mistake that explains every wrong result."""
+
+    id: Identifier
+    explanation: Text
+    step: Identifier | None = None
+    formula: Identifier | None = None
+    line: Identifier | None = None
+    test: Identifier | None = None
+
+
+class Failure(Message):
+    """Why grading could not simply compare: what is wrong, in a sentence, and where."""
+
+    message: Text
+    line: Annotated[int, Field(ge=1)] | None = None
+    traceback: Annotated[str, Field(max_length=8_000)] = ""
+    limit: Short = ""
+    measured: Short = ""
+
+
+class Timing(Message):
+    phase: Short
+    ms: Annotated[float, Field(ge=0)]
+
+
+class Receipt(Message):
+    """What exactly was graded, with what, where: enough to repeat it."""
+
+    source_sha256: Short
+    reference_sha256: Short
+    cases_sha256: Short
+    seed: Short
+    python: Short
+    numpy: Short
+    platform: Short
+    node: Short
+    isolation: Short
+    limits: dict[str, float]
+
+
+class Report(Message):
+    groups: Annotated[list[GroupResult], Field(max_length=64)] = []
+    worst: WorstCase | None = None
+    failure: Failure | None = None
+    mistakes: Annotated[list[Mistake], Field(max_length=8)] = []
+    output: Annotated[str, Field(max_length=MAX_OUTPUT_CHARACTERS)] = ""
+    output_dropped_bytes: Annotated[int, Field(ge=0)] = 0
+    timings: Annotated[list[Timing], Field(max_length=32)] = []
+    notes: Annotated[list[Text], Field(max_length=16)] = []
+    receipt: Receipt | None = None
+
+
+class Verdict(Message):
+    """The end of one grading attempt."""
+
+    version: Literal[1] = PROTOCOL_VERSION
+    submission: Identifier
+    lease: Identifier
+    node: Short
+    outcome: Outcome
+    score: Annotated[float, Field(ge=0, le=1)]
+    report: Report
+
+
+class NodeReport(Message):
+    """What a worker says of itself at its start and regularly after."""
+
+    version: Literal[1] = PROTOCOL_VERSION
+    node: Short
+    queue: Short
+    isolation: Short
+    python: Short
+    numpy: Short
+    platform: Short
+    devices: Annotated[list[Short], Field(max_length=64)] = []
+    tracks: Annotated[list[Track], Field(max_length=8)]

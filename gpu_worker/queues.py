@@ -1,0 +1,77 @@
+"""Names of queues and tasks, and the one set of Celery settings that site and workers share.
+
+The site and the workers meet only in these names and in `gpu_worker.protocol`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+QUEUE_CPU: Final = "cpu"
+QUEUE_GPU: Final = "gpu"
+QUEUE_RESULTS: Final = "results"
+QUEUE_CONTROL: Final = "control"
+
+TASK_GRADE: Final = "gpu_worker.grade"
+TASK_RECORD_PROGRESS: Final = "grader.record_progress"
+TASK_RECORD_VERDICT: Final = "grader.record_verdict"
+TASK_RECORD_NODE: Final = "grader.record_node"
+
+# Redis transports serve the lowest number first.
+PRIORITY_LEARNER: Final = 0
+PRIORITY_REGRADE: Final = 6
+
+HARD_TIME_LIMIT_SECONDS: Final = 120
+# Must exceed the hard time limit, or a slow task is delivered a second time while it still runs.
+VISIBILITY_TIMEOUT_SECONDS: Final = 300
+
+
+def broker_url_from_environment(environ: dict[str, str] | None = None) -> str:
+    """Return the broker's URL from `REDIS_URL`, or from the embedded queue's socket.
+
+    Raises:
+        LookupError: neither `REDIS_URL` nor `LEARNML_QUEUE_SOCKET` is set.
+    """
+    environment = os.environ if environ is None else environ
+    if url := environment.get("REDIS_URL"):
+        return url
+    if socket_path := environment.get("LEARNML_QUEUE_SOCKET"):
+        return f"redis+socket://{socket_path}?virtual_host=0"
+    raise LookupError(
+        "No queue is configured. Set REDIS_URL to a Redis or Valkey server, for example "
+        "redis://localhost:6379/0, or start everything with ./run."
+    )
+
+
+def celery_settings(broker_url: str) -> dict[str, Any]:
+    """Celery settings under which a killed worker loses no task.
+
+    A task is acknowledged after it ran, one is fetched at a time, and messages that a dead
+    worker held go back to the queue soon after `visibility_timeout`. The submission's row,
+    not the broker, is the truth: see `grader.services`.
+    """
+    return {
+        "broker_url": broker_url,
+        "task_ignore_result": True,
+        "task_acks_late": True,
+        "task_reject_on_worker_lost": True,
+        "worker_prefetch_multiplier": 1,
+        "task_time_limit": HARD_TIME_LIMIT_SECONDS,
+        "task_serializer": "json",
+        "accept_content": ["json"],
+        "task_default_queue": QUEUE_CONTROL,
+        "broker_connection_retry_on_startup": True,
+        "broker_transport_options": {
+            "visibility_timeout": VISIBILITY_TIMEOUT_SECONDS,
+            "unacked_restore_interval": 5,
+            "unacked_restore_throttle": 1,
+            "queue_order_strategy": "priority",
+            "priority_steps": list(range(10)),
+            "socket_connect_timeout": 2,
+            "socket_timeout": 10,
+        },
+        "worker_hijack_root_logger": False,
+        "worker_send_task_events": False,
+        "enable_utc": True,
+    }

@@ -1,0 +1,38 @@
+"""A cache that may fail: while Redis is away, pages still work, only slower and less limited."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from django.core.cache.backends.redis import RedisCache
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+
+
+def _tolerate(name: str, fallback: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: RedisCache, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return getattr(RedisCache, name)(self, *args, **kwargs)
+        except RedisError as error:
+            logger.warning("The cache is not reachable (%s); going on without it.", error)
+            return fallback(*args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+class TolerantRedisCache(RedisCache):
+    """Django's Redis cache, except that an unreachable server reads as an empty cache."""
+
+    add = _tolerate("add", lambda *a, **k: True)
+    get = _tolerate("get", lambda key, default=None, **k: default)
+    set = _tolerate("set", lambda *a, **k: None)
+    touch = _tolerate("touch", lambda *a, **k: False)
+    delete = _tolerate("delete", lambda *a, **k: False)
+    get_many = _tolerate("get_many", lambda *a, **k: {})
+    set_many = _tolerate("set_many", lambda *a, **k: [])
+    has_key = _tolerate("has_key", lambda *a, **k: False)
+    incr = _tolerate("incr", lambda key, delta=1, **k: delta)

@@ -1,0 +1,222 @@
+"""Settings that hold everywhere. `local`, `production` and `test` import all of this and differ in
+a few lines each. Everything that an operator may change comes from the environment.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import environ
+
+from gpu_worker.queues import VISIBILITY_TIMEOUT_SECONDS
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+DATA_DIR = Path(env.str("LEARNML_DATA", default=str(BASE_DIR / "var"))).resolve()
+
+DEBUG = False
+ALLOWED_HOSTS: list[str] = env.list("LEARNML_ALLOWED_HOSTS", default=[])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("LEARNML_TRUSTED_ORIGINS", default=[])
+
+INSTALLED_APPS = [
+    "learnml.apps.LearnMLConfig",
+    "learnml.apps.LearnMLAdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "adminsortable2",
+    "simple_history",
+    "allauth",
+    "allauth.account",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "knox",
+    "courses.apps.CoursesConfig",
+    "grader.apps.GraderConfig",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "learnml.security.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "simple_history.middleware.HistoryRequestMiddleware",
+]
+
+ROOT_URLCONF = "learnml.urls"
+WSGI_APPLICATION = "learnml.wsgi.application"
+ASGI_APPLICATION = "learnml.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "learnml.context.site",
+            ],
+        },
+    },
+]
+
+# --- database --------------------------------------------------------------------------------
+if env.str("DATABASE_URL", default=""):
+    DATABASES = {"default": {**env.db_url("DATABASE_URL"), "CONN_MAX_AGE": 60}}
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+else:
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": DATA_DIR / "db.sqlite3",
+            "CONN_MAX_AGE": 60,
+            "OPTIONS": {
+                # A write waits for its turn instead of failing, and readers never wait.
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+            },
+        }
+    }
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- queue -----------------------------------------------------------------------------------
+REDIS_URL = env.str("REDIS_URL", default="")
+QUEUE_SOCKET = env.str("LEARNML_QUEUE_SOCKET", default=str(DATA_DIR / "queue" / "valkey.sock"))
+BROKER_URL = REDIS_URL or f"redis+socket://{QUEUE_SOCKET}?virtual_host=0"
+if REDIS_URL:
+    _cache_url = REDIS_URL
+else:
+    _cache_url = f"unix://{QUEUE_SOCKET}?db=1"
+CACHES = {
+    "default": {
+        "BACKEND": "learnml.cache.TolerantRedisCache",
+        "LOCATION": _cache_url,
+        "KEY_PREFIX": "learnml",
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
+    }
+}
+
+# --- accounts --------------------------------------------------------------------------------
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "courses:dashboard"
+LOGOUT_REDIRECT_URL = "courses:home"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = env.str("LEARNML_EMAIL_VERIFICATION", default="none")
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[LearnML] "
+ACCOUNT_PREVENT_ENUMERATION = True
+EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
+# --- language, time --------------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+
+# --- static files ----------------------------------------------------------------------------
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = env.str("LEARNML_STATIC_ROOT", default=str(DATA_DIR / "static"))
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+MEDIA_ROOT = DATA_DIR / "media"
+
+# --- security --------------------------------------------------------------------------------
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+X_FRAME_OPTIONS = "DENY"
+# Django 6 reads the same name and shape; the middleware goes when the floor becomes 6.2.
+SECURE_CSP = {
+    "default-src": ["'none'"],
+    "script-src": ["'self'"],
+    "style-src": ["'self'"],
+    "img-src": ["'self'", "data:"],
+    "font-src": ["'self'"],
+    "connect-src": ["'self'"],
+    "form-action": ["'self'"],
+    "base-uri": ["'none'"],
+    "frame-ancestors": ["'none'"],
+}
+# A request body above this is refused before it is read: sources are at most 64 KB.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+# --- REST API --------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "grader.api.authentication.ApiTokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": [
+        "rest_framework.parsers.JSONParser",
+        "rest_framework.parsers.MultiPartParser",
+    ],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "EXCEPTION_HANDLER": "grader.api.problems.exception_handler",
+    "DEFAULT_VERSIONING_CLASS": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "LearnML REST API",
+    "VERSION": "1.0.0",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- grading: every limit with its unit in the name --------------------------------------------
+GRADING = {
+    "HEARTBEAT_TIMEOUT_SECONDS": env.float("LEARNML_HEARTBEAT_TIMEOUT_SECONDS", default=30),
+    "MAX_GRADING_ATTEMPTS": 3,
+    "SWEEP_INTERVAL_SECONDS": env.float("LEARNML_SWEEP_INTERVAL_SECONDS", default=15),
+    "OUTBOX_INTERVAL_SECONDS": env.float("LEARNML_OUTBOX_INTERVAL_SECONDS", default=5),
+    "OUTBOX_BATCH_SIZE": 100,
+    "SUBMISSIONS_PER_MINUTE": env.int("LEARNML_SUBMISSIONS_PER_MINUTE", default=30),
+    "MAX_OPEN_SUBMISSIONS_PER_LEARNER": env.int("LEARNML_MAX_OPEN_SUBMISSIONS", default=5),
+    "TOKEN_LIFETIME_DAYS": 90,
+}
+QUEUE_VISIBILITY_TIMEOUT_SECONDS = VISIBILITY_TIMEOUT_SECONDS
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["stderr"], "level": env.str("LEARNML_LOG_LEVEL", default="INFO")},
+}

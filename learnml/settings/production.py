@@ -1,0 +1,19 @@
+"""Production: everything secret comes from the environment, and HTTPS is assumed."""
+
+from __future__ import annotations
+
+from .base import *  # noqa: F403
+from .base import env
+
+SECRET_KEY = env.str("LEARNML_SECRET_KEY")
+DEMO_ACCOUNTS_ALLOWED = False
+SESSION_COOKIE_SECURE = True
+CSRF_COOKIE_SECURE = True
+SECURE_SSL_REDIRECT = env.bool("LEARNML_SSL_REDIRECT", default=True)
+SECURE_HSTS_SECONDS = env.int("LEARNML_HSTS_SECONDS", default=31_536_000)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+EMAIL_HOST = env.str("LEARNML_EMAIL_HOST", default="localhost")
+EMAIL_PORT = env.int("LEARNML_EMAIL_PORT", default=25)
+DEFAULT_FROM_EMAIL = env.str("LEARNML_EMAIL_FROM", default="learnml@localhost")

@@ -1,0 +1,26 @@
+"""Tests: fast hashing, local-memory cache, no queue; tests that need real services start them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from .base import *  # noqa: F403
+from .base import DATABASES, env
+
+SECRET_KEY = "tests-only-not-a-secret"  # noqa: S105
+DEMO_ACCOUNTS_ALLOWED = True
+ALLOWED_HOSTS = ["*"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+ACCOUNT_RATE_LIMITS = False
+if not env.str("DATABASE_URL", default=""):
+    # One file per test process: threads of a test see one database, as they do in production.
+    DATABASES["default"]["TEST"] = {
+        "NAME": str(Path(tempfile.mkdtemp(prefix="learnml-tests-")) / "test.sqlite3")
+    }
