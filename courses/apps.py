@@ -6,3 +6,10 @@ from django.apps import AppConfig
 class CoursesConfig(AppConfig):
     name = "courses"
     verbose_name = "Courses"
+
+    def ready(self) -> None:
+        from django.contrib.auth.signals import user_logged_in
+
+        from courses.learners import merge_on_login
+
+        user_logged_in.connect(merge_on_login, dispatch_uid="courses.merge_learners")

@@ -1,0 +1,29 @@
+"""The courses' tables, split by noun."""
+
+from __future__ import annotations
+
+from .course import Chapter, Course
+from .learner import ChapterCompletion, Learner, QuizAttempt, RequirementMet
+from .parts import DerivationStep, Formula, FormulaSymbol, Listing, MechanismStep
+from .question import Choice, NumericHint, Question
+from .revision import ChapterRevision, ImmutableError, MathStylesheet
+
+__all__ = [
+    "Chapter",
+    "ChapterCompletion",
+    "ChapterRevision",
+    "Choice",
+    "Course",
+    "DerivationStep",
+    "Formula",
+    "FormulaSymbol",
+    "ImmutableError",
+    "Learner",
+    "Listing",
+    "MathStylesheet",
+    "MechanismStep",
+    "NumericHint",
+    "Question",
+    "QuizAttempt",
+    "RequirementMet",
+]

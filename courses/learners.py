@@ -1,0 +1,146 @@
+"""Who is learning: an account, or a session without one, until it signs up or signs in.
+
+Reading a page never creates a session or a row; the first answer does.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AbstractUser, User
+from django.db import transaction
+from django.http import HttpRequest
+
+from courses.models import ChapterCompletion, Learner, QuizAttempt, RequirementMet
+
+SESSION_KEY = "learner"
+
+
+def learner_of(user: User) -> Learner:
+    """Return the account's learner, made on first use; two calls at once make one."""
+    learner, _ = Learner.objects.get_or_create(user=user)
+    return learner
+
+
+def learner_for(request: HttpRequest, create: bool) -> Learner | None:
+    """Return the learner of this request, or None where there is none and `create` is False.
+
+    With `create` a visitor without an account gets a session that remembers the learner.
+    """
+    lookup = learner_lookup(request)
+    learner = None
+    if lookup is not None:
+        learner = Learner.objects.filter(**lookup).first()
+    if learner is not None or not create:
+        return learner
+    if isinstance(request.user, AbstractUser):
+        return learner_of(request.user)
+    learner = Learner.objects.create()
+    request.session[SESSION_KEY] = str(learner.pk)
+    return learner
+
+
+def learner_lookup(request: HttpRequest, prefix: str = "") -> dict[str, Any] | None:
+    """Return filter arguments that find this request's learner, None where there is none.
+
+    `prefix` is the path from the filtered model to the learner, such as "learner__": a page can
+    then ask for a learner's rows without first asking for the learner.
+    """
+    if request.user.is_authenticated:
+        return {f"{prefix}user_id": request.user.pk}
+    learner_id = _session_learner_id(request)
+    if learner_id is None:
+        return None
+    return {f"{prefix}id": learner_id, f"{prefix}user": None}
+
+
+def _session_learner_id(request: HttpRequest) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(str(request.session[SESSION_KEY]))
+    except (KeyError, ValueError):
+        return None
+
+
+def merge_on_login(
+    sender: type[AbstractBaseUser], request: HttpRequest | None, user: User, **kwargs: Any
+) -> None:
+    """Signal receiver: what the session learned becomes the account's (sign-up and sign-in)."""
+    if request is None or not hasattr(request, "session"):
+        return
+    learner_id = _session_learner_id(request)
+    request.session.pop(SESSION_KEY, None)
+    if learner_id is not None:
+        merge(learner_id, user)
+
+
+def merge(learner_id: uuid.UUID, user: User) -> None:
+    """Give a session learner's answers and completions to the account's learner.
+
+    Nothing is lost and nothing doubled: attempts are numbered on after the account's own, except
+    those at questions that the account has answered right already.
+    """
+    with transaction.atomic():
+        source = Learner.objects.select_for_update().filter(pk=learner_id, user=None).first()
+        if source is None:
+            return
+        target = learner_of(user)
+        _move_attempts(source, target)
+        _move_requirements(source, target)
+        _move_completions(source, target)
+        source.delete()
+        _recheck_chapters(target)
+
+
+def _move_attempts(source: Learner, target: Learner) -> None:
+    last_number: dict[tuple[int, str], int] = {}
+    last_answer: dict[tuple[int, str], tuple[str, Any]] = {}
+    right: set[tuple[int, str, str]] = set()
+    for attempt in target.attempts.order_by("number"):
+        question = (attempt.chapter_id, attempt.question_key)
+        last_number[question] = attempt.number
+        last_answer[question] = (attempt.question_version, attempt.answer)
+        if attempt.correct:
+            right.add((*question, attempt.question_version))
+    for attempt in source.attempts.order_by("number"):
+        question = (attempt.chapter_id, attempt.question_key)
+        given = (attempt.question_version, attempt.answer)
+        if (*question, attempt.question_version) in right or last_answer.get(question) == given:
+            continue
+        number = last_number.get(question, 0) + 1
+        QuizAttempt.objects.filter(pk=attempt.pk).update(learner=target, number=number)
+        last_number[question] = number
+        last_answer[question] = given
+
+
+def _move_requirements(source: Learner, target: Learner) -> None:
+    for met in source.requirements_met.all():
+        row, created = RequirementMet.objects.get_or_create(
+            learner=target, chapter_id=met.chapter_id, name=met.name
+        )
+        if created:
+            RequirementMet.objects.filter(pk=row.pk).update(met_at=met.met_at)
+
+
+def _move_completions(source: Learner, target: Learner) -> None:
+    for completion in source.completions.all():
+        row, created = ChapterCompletion.objects.get_or_create(
+            learner=target,
+            chapter_id=completion.chapter_id,
+            defaults={"revision_id": completion.revision_id},
+        )
+        if created:
+            ChapterCompletion.objects.filter(pk=row.pk).update(completed_at=completion.completed_at)
+
+
+def _recheck_chapters(learner: Learner) -> None:
+    """Half the questions answered before signing in and half after may now be all of them."""
+    from courses.quiz.attempts import meet_quiz_if_done
+
+    chapters = {
+        attempt.chapter_id: attempt.chapter
+        for attempt in learner.attempts.select_related("chapter__current_revision")
+    }
+    for chapter in chapters.values():
+        meet_quiz_if_done(learner, chapter)

@@ -1,0 +1,55 @@
+"""What other apps put at the foot of a chapter or on the dashboard, without `courses` knowing them.
+
+An app registers a provider in its `AppConfig.ready`:
+
+    from courses import panels
+    panels.register("chapter", provider)
+
+A provider gets the request and the chapter (None on the dashboard), and returns a `Panel`, or None
+where it has nothing to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from django.http import HttpRequest
+
+from courses.models import Chapter
+
+Place: TypeAlias = Literal["chapter", "dashboard"]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A template with its context, a title, and the id that the page gives its section."""
+
+    template: str
+    context: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
+    anchor: str = ""
+
+
+Provider: TypeAlias = Callable[[HttpRequest, Chapter | None], Panel | None]
+
+_providers: dict[Place, list[Provider]] = {"chapter": [], "dashboard": []}
+
+
+def register(place: Place, provider: Provider) -> None:
+    """Show what `provider` returns at `place`; registering the same provider again does nothing."""
+    if provider not in _providers[place]:
+        _providers[place].append(provider)
+
+
+def unregister(place: Place, provider: Provider) -> None:
+    """Take a provider back; one that is not registered is left alone."""
+    if provider in _providers[place]:
+        _providers[place].remove(provider)
+
+
+def panels_for(place: Place, request: HttpRequest, chapter: Chapter | None = None) -> list[Panel]:
+    """Return the panels for one page, in the order of registration."""
+    panels = (provider(request, chapter) for provider in _providers[place])
+    return [panel for panel in panels if panel is not None]
