@@ -1,0 +1,24 @@
+"""All that changes the grader's state: one function per change, each with its transaction."""
+
+from .dispatch import send_outbox
+from .errors import Refused
+from .lost import Swept, requeue_lost
+from .record import Recorded, record_node, record_progress, record_verdict, reject_verdict
+from .submit import resubmit, submit
+from .tokens import create_token, revoke_token
+
+__all__ = [
+    "Recorded",
+    "Refused",
+    "Swept",
+    "create_token",
+    "record_node",
+    "record_progress",
+    "record_verdict",
+    "reject_verdict",
+    "requeue_lost",
+    "resubmit",
+    "revoke_token",
+    "send_outbox",
+    "submit",
+]

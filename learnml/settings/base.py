@@ -37,7 +37,6 @@ INSTALLED_APPS = [
     "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "knox",
     "courses.apps.CoursesConfig",
     "grader.apps.GraderConfig",
 ]

@@ -1,0 +1,58 @@
+"""The grader's limits, read from settings when used. Units are in the names."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.conf import settings
+
+from gpu_worker.protocol import MAX_SOURCE_BYTES
+
+__all__ = [
+    "MAX_IDEMPOTENCY_KEY_CHARACTERS",
+    "MAX_SOURCE_BYTES",
+    "heartbeat_timeout",
+    "max_grading_attempts",
+    "max_open_submissions",
+    "outbox_batch_size",
+    "resend_after",
+    "submissions_per_minute",
+    "token_lifetime_days",
+]
+
+MAX_IDEMPOTENCY_KEY_CHARACTERS = 200
+
+
+def heartbeat_timeout() -> timedelta:
+    return timedelta(seconds=settings.GRADING["HEARTBEAT_TIMEOUT_SECONDS"])
+
+
+def max_grading_attempts() -> int:
+    return int(settings.GRADING["MAX_GRADING_ATTEMPTS"])
+
+
+def max_open_submissions() -> int:
+    return int(settings.GRADING["MAX_OPEN_SUBMISSIONS_PER_LEARNER"])
+
+
+def submissions_per_minute() -> int:
+    return int(settings.GRADING["SUBMISSIONS_PER_MINUTE"])
+
+
+def outbox_batch_size() -> int:
+    return int(settings.GRADING["OUTBOX_BATCH_SIZE"])
+
+
+def token_lifetime_days() -> int:
+    return int(settings.GRADING["TOKEN_LIFETIME_DAYS"])
+
+
+def resend_after() -> timedelta:
+    """How long a sent message may stay unclaimed before it can be taken for vanished.
+
+    Longer than the broker takes to hand a dead worker's message to another one.
+    """
+    return timedelta(
+        seconds=settings.QUEUE_VISIBILITY_TIMEOUT_SECONDS
+        + settings.GRADING["RESEND_MARGIN_SECONDS"]
+    )

@@ -1,0 +1,72 @@
+"""One try at grading a submission, held by a lease."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from .ids import new_lease
+from .states import AttemptState, Outcome, Queue
+
+
+class GradingAttempt(models.Model):
+    """A job on the queue or on a worker. Whoever presents the lease may write, nobody else.
+
+    `number` counts all attempts of the submission; `try_number` counts since it was last queued
+    by a person, and is what `GRADING["MAX_GRADING_ATTEMPTS"]` limits.
+    """
+
+    submission = models.ForeignKey(
+        "grader.Submission", on_delete=models.CASCADE, related_name="attempts"
+    )
+    number = models.PositiveSmallIntegerField()
+    try_number = models.PositiveSmallIntegerField(default=1)
+    lease = models.CharField(max_length=64, unique=True, default=new_lease, editable=False)
+    state = models.CharField(
+        max_length=16, choices=AttemptState.choices, default=AttemptState.QUEUED
+    )
+    queue = models.CharField(max_length=16, choices=Queue.choices)
+    priority = models.PositiveSmallIntegerField(default=0, help_text="0 is served first.")
+    node = models.CharField(max_length=200, blank=True)
+    outcome = models.CharField(max_length=16, choices=Outcome.choices, blank=True)
+    end_reason = models.CharField(
+        max_length=500, blank=True, help_text="Why the attempt ended, if not by a verdict."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    claimed_at = models.DateTimeField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("submission_id", "number")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["submission", "number"], name="grader_attempt_number_once"
+            ),
+            models.UniqueConstraint(
+                fields=["submission"],
+                condition=Q(state__in=AttemptState.open()),
+                name="grader_attempt_one_open",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=AttemptState.values), name="grader_attempt_state_known"
+            ),
+            models.CheckConstraint(
+                # A worker's attempt always has a heartbeat, or the sweeper could not see it die.
+                condition=~Q(state__in=AttemptState.with_worker()) | Q(heartbeat_at__isnull=False),
+                name="grader_attempt_claimed_has_heartbeat",
+            ),
+            models.CheckConstraint(
+                condition=Q(try_number__gte=1, number__gte=1), name="grader_attempt_counts_from_1"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["queue", "priority", "id"],
+                name="grader_attempt_open_queue",
+                condition=Q(state__in=AttemptState.open()),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} of {self.submission_id}: {self.state}"

@@ -1,0 +1,48 @@
+"""Who did what, when, to what. Entries are written once and never changed."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from django.conf import settings
+from django.db import models
+
+
+class AuditAction(models.TextChoices):
+    SUBMISSION_RESUBMITTED = "submission.resubmitted", "sent a submission again"
+    EXERCISE_CHANGED = "exercise.changed", "changed an exercise"
+    TOKEN_CREATED = "token.created", "made an API token"  # noqa: S105
+    TOKEN_REVOKED = "token.revoked", "revoked an API token"  # noqa: S105
+
+
+class AuditEntry(models.Model):
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="audit_entries",
+    )
+    actor_name = models.CharField(
+        max_length=150, help_text="The user name then, for when the account is gone."
+    )
+    action = models.CharField(max_length=40, choices=AuditAction.choices)
+    target = models.CharField(max_length=200, help_text="Kind and public id, as in submission:abc.")
+    detail = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "audit entries"
+        ordering = ("-created_at", "-id")
+        default_permissions = ("view",)
+        indexes = [models.Index(fields=["target"], name="grader_audit_target")]
+
+    def __str__(self) -> str:
+        return f"{self.actor_name} {self.get_action_display()}: {self.target}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk is not None:
+            raise TypeError("An audit entry cannot be changed.")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("An audit entry cannot be deleted.")

@@ -1,0 +1,79 @@
+"""An exercise as the site shows it; what is graded and how is the engine's registry's business."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.urls import reverse
+from simple_history.models import HistoricalRecords
+
+
+class Exercise(models.Model):
+    """The statement of one exercise. The slug names the engine's exercise of the same name."""
+
+    slug = models.SlugField(max_length=64, unique=True)
+    title = models.CharField(max_length=200)
+    chapter = models.ForeignKey(
+        "courses.Chapter",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="exercises",
+        help_text="The chapter at whose foot the exercise is offered.",
+    )
+    chapter_slug = models.SlugField(
+        max_length=100,
+        blank=True,
+        help_text="The chapter named in the exercise's file, kept for when that chapter is loaded.",
+    )
+    position = models.PositiveSmallIntegerField(default=0)
+    summary = models.TextField(help_text="One or two sentences, Markdown with $TeX$.")
+    statement = models.TextField(help_text="Markdown with $TeX$.")
+    is_published = models.BooleanField("published", default=False)
+    accepts_submissions = models.BooleanField(
+        default=True,
+        help_text="Untick to close the exercise: it stays readable, new submissions are refused.",
+    )
+
+    # Rendered when saved; pages only read.
+    summary_html = models.TextField(blank=True, editable=False)
+    statement_html = models.TextField(blank=True, editable=False)
+    stylesheet = models.ForeignKey(
+        "courses.MathStylesheet",
+        on_delete=models.PROTECT,
+        null=True,
+        editable=False,
+        related_name="exercises",
+    )
+    renderer_version = models.PositiveIntegerField(default=0, editable=False)
+
+    loaded_digest = models.CharField(
+        max_length=64,
+        blank=True,
+        editable=False,
+        help_text="Digest of the fields as the last load from a file left them.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    history = HistoricalRecords(
+        excluded_fields=["summary_html", "statement_html", "stylesheet", "renderer_version"]
+    )
+
+    class Meta:
+        ordering = ("position", "slug")
+        constraints = [
+            models.CheckConstraint(
+                condition=~models.Q(slug=""), name="grader_exercise_slug_not_empty"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("grader:exercise", args=[self.slug])
+
+    @property
+    def requirement(self) -> str:
+        """The name under which a chapter may require this exercise."""
+        return f"exercise:{self.slug}"

@@ -1,0 +1,26 @@
+"""What each worker last said of itself."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class WorkerNode(models.Model):
+    name = models.CharField(max_length=200, unique=True)
+    queue = models.CharField(max_length=200)
+    isolation = models.CharField(
+        max_length=200, help_text="The sandbox level the node's probe found."
+    )
+    python = models.CharField(max_length=200)
+    numpy = models.CharField(max_length=200)
+    platform = models.CharField(max_length=200)
+    devices = models.JSONField(default=list)
+    tracks = models.JSONField(default=list)
+    first_seen_at = models.DateTimeField(auto_now_add=True)
+    last_seen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name

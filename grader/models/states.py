@@ -1,0 +1,75 @@
+"""The states, outcomes, tracks and phases in the database, each with its text beside it.
+
+Values are the engine's; a test compares them, so that the two cannot drift.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
+
+
+class SubmissionState(models.TextChoices):
+    QUEUED = "queued", "queued"
+    CLAIMED = "claimed", "claimed by a worker"
+    RUNNING = "running", "running"
+    FINISHED = "finished", "finished"
+
+    @classmethod
+    def open(cls) -> list[SubmissionState]:
+        return [cls.QUEUED, cls.CLAIMED, cls.RUNNING]
+
+
+class AttemptState(models.TextChoices):
+    QUEUED = "queued", "queued"
+    CLAIMED = "claimed", "claimed by a worker"
+    RUNNING = "running", "running"
+    FINISHED = "finished", "finished"
+    LOST = "lost", "lost"
+
+    @classmethod
+    def open(cls) -> list[AttemptState]:
+        return [cls.QUEUED, cls.CLAIMED, cls.RUNNING]
+
+    @classmethod
+    def with_worker(cls) -> list[AttemptState]:
+        return [cls.CLAIMED, cls.RUNNING]
+
+
+class Outcome(models.TextChoices):
+    ACCEPTED = "accepted", "Accepted"
+    WRONG_ANSWER = "wrong_answer", "Wrong answer"
+    CONTRACT_ERROR = "contract_error", "Contract not met"
+    RUNTIME_ERROR = "runtime_error", "Runtime error"
+    TIME_LIMIT = "time_limit", "Time limit exceeded"
+    MEMORY_LIMIT = "memory_limit", "Memory limit exceeded"
+    OUTPUT_LIMIT = "output_limit", "Output limit exceeded"
+    FLAGGED = "flagged", "Held for review"
+    NOT_GRADABLE = "not_gradable", "Could not be graded"
+
+    @classmethod
+    def scored(cls) -> list[Outcome]:
+        """The outcomes that carry a score: all but those a person or the platform must settle."""
+        return [outcome for outcome in cls if outcome not in (cls.FLAGGED, cls.NOT_GRADABLE)]
+
+
+class Track(models.TextChoices):
+    NUMPY = "numpy", "NumPy"
+    CUPY = "cupy", "CuPy"
+
+    @property
+    def queue(self) -> str:
+        return QUEUE_GPU if self is Track.CUPY else QUEUE_CPU
+
+
+class Phase(models.TextChoices):
+    CLAIMED = "claimed", "claimed by a worker"
+    SETTING_UP = "setting_up", "setting up the sandbox"
+    RUNNING = "running", "running the cases"
+    COMPARING = "comparing", "comparing the results"
+
+
+class Queue(models.TextChoices):
+    CPU = QUEUE_CPU, "CPU"
+    GPU = QUEUE_GPU, "GPU"

@@ -1,0 +1,67 @@
+"""The Celery side of sending, with bounded waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from celery import current_app
+from kombu import Connection
+from kombu.exceptions import ChannelError, OperationalError
+from redis.exceptions import RedisError
+
+CONNECT_TIMEOUT_SECONDS = 1.0
+ANSWER_TIMEOUT_SECONDS = 2.0
+
+
+class BrokerUnreachable(Exception):
+    """The broker did not take or answer a request in the time a web request may wait."""
+
+
+class CeleryTransport:
+    """Sends through the current Celery app, on a connection of its own.
+
+    A connection of its own, because Celery's pooled ones retry without end while the broker is
+    away, and hand out sockets that died meanwhile.
+    """
+
+    def send(self, task: str, args: list[Any], queue: str, priority: int) -> None:
+        with self._connection() as connection:
+            producer = current_app.amqp.Producer(connection, auto_declare=False)
+            current_app.send_task(
+                task,
+                args=args,
+                queue=queue,
+                priority=priority,
+                producer=producer,
+                retry=False,
+                ignore_result=True,
+            )
+
+    def waiting(self, queue: str) -> int:
+        with self._connection() as connection:
+            try:
+                declared = connection.default_channel.queue_declare(queue=queue, passive=True)
+            except ChannelError:
+                return 0  # Redis keeps no empty lists: no such queue means nothing waits.
+            return int(declared.message_count)
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        options = {
+            "socket_connect_timeout": CONNECT_TIMEOUT_SECONDS,
+            "socket_timeout": ANSWER_TIMEOUT_SECONDS,
+            # Kombu's name for "connect once, then give up"; absent, it tries for ever.
+            "max_retries": 0,
+            "interval_start": 0,
+            "interval_step": 0,
+            "interval_max": 0,
+        }
+        try:
+            with current_app.connection_for_write(
+                transport_options=options, connect_timeout=CONNECT_TIMEOUT_SECONDS
+            ) as connection:
+                yield connection
+        except (OSError, RedisError, OperationalError) as error:
+            raise BrokerUnreachable(f"{type(error).__name__}: {error}") from error

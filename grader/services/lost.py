@@ -1,0 +1,173 @@
+"""Attempts that end without a verdict, and messages that the broker lost."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.utils import timezone
+
+from grader import limits
+from grader.models import (
+    AttemptState,
+    GradingAttempt,
+    Outcome,
+    OutboxMessage,
+    Submission,
+    SubmissionState,
+)
+
+from . import dispatch
+from .broker import BrokerUnreachable
+from .submit import start_attempt
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one run of `requeue_lost` found."""
+
+    lost: int
+    resent: int
+
+
+def requeue_lost(now: datetime | None = None) -> Swept:
+    """Give up attempts whose worker fell silent, and send vanished messages again.
+
+    Only the age of the last heartbeat after a claim counts: a job that waits in a long queue is
+    never given up, however old it is.
+    """
+    moment = now or timezone.now()
+    lost = 0
+    for pk, heartbeat_at in _silent(moment):
+        with transaction.atomic():
+            attempt = (
+                GradingAttempt.objects.select_for_update(of=("self",))
+                .select_related("submission")
+                .filter(pk=pk, heartbeat_at=heartbeat_at, state__in=AttemptState.with_worker())
+                .first()
+            )
+            if attempt and end_attempt(attempt, "worker lost"):
+                lost += 1
+    return Swept(lost=lost, resent=resend_vanished(moment))
+
+
+def end_attempt(attempt: GradingAttempt, reason: str) -> bool:
+    """Mark an open attempt as lost, then start the next one or give up on the submission.
+
+    Call it inside a transaction. Return False where somebody else ended the attempt first.
+    """
+    now = timezone.now()
+    ended = GradingAttempt.objects.filter(
+        pk=attempt.pk, lease=attempt.lease, state__in=AttemptState.open()
+    ).update(state=AttemptState.LOST, end_reason=reason[:500], finished_at=now)
+    if not ended:
+        return False
+    submission = attempt.submission
+    if attempt.try_number < limits.max_grading_attempts():
+        _reopen(submission, now)
+        start_attempt(submission, try_number=attempt.try_number + 1, priority=attempt.priority)
+    else:
+        _give_up(submission, attempt, reason, now)
+    logger.warning(
+        "Submission %s: attempt %s of %s ended: %s",
+        submission.public_id,
+        attempt.try_number,
+        limits.max_grading_attempts(),
+        reason,
+    )
+    return True
+
+
+def _silent(now: datetime) -> list[tuple[int, datetime]]:
+    silent = GradingAttempt.objects.filter(
+        state__in=AttemptState.with_worker(),
+        heartbeat_at__lt=now - limits.heartbeat_timeout(),
+    )
+    return [
+        (pk, heartbeat)
+        for pk, heartbeat in silent.order_by("pk").values_list("pk", "heartbeat_at")
+        if heartbeat is not None
+    ]
+
+
+def _reopen(submission: Submission, now: datetime) -> None:
+    Submission.objects.filter(pk=submission.pk, state__in=SubmissionState.open()).update(
+        state=SubmissionState.QUEUED,
+        phase="",
+        case=0,
+        cases=0,
+        claimed_at=None,
+        updated_at=now,
+        version=F("version") + 1,
+    )
+
+
+def _give_up(submission: Submission, attempt: GradingAttempt, reason: str, now: datetime) -> None:
+    plural = "tries" if attempt.try_number > 1 else "try"
+    message = (
+        f"The platform could not grade this submission in {attempt.try_number} {plural}: "
+        f"{reason}. This is not your fault and does not count as an attempt. "
+        "You can send it again."
+    )
+    Submission.objects.filter(pk=submission.pk, state__in=SubmissionState.open()).update(
+        state=SubmissionState.FINISHED,
+        phase="",
+        outcome=Outcome.NOT_GRADABLE,
+        score=None,
+        report={"failure": {"message": message}},
+        finished_at=now,
+        updated_at=now,
+        version=F("version") + 1,
+    )
+
+
+def resend_vanished(now: datetime) -> int:
+    """Send messages again that the broker took but no longer has. Return how many.
+
+    A broker can lose a message between handing it out and noting that it did. Such an attempt
+    stays queued with nothing on the way. It is taken for vanished when it was sent longer ago
+    than a dead worker's message takes to come back, and either nothing waits on its queue or an
+    attempt of the same priority sent later was claimed already. The lease stays the same: if
+    the first message turns up after all, the first verdict counts.
+    """
+    late = OutboxMessage.objects.filter(
+        sent_at__lt=now - limits.resend_after(), attempt__state=AttemptState.QUEUED
+    ).annotate(overtaken=Exists(_claimed_later()))
+    empty: dict[str, bool] = {}
+    resent = 0
+    for message in late.select_related("attempt").order_by("id"):
+        queue = message.attempt.queue
+        if not message.overtaken:
+            if queue not in empty:
+                empty[queue] = _is_empty(queue)
+            if not empty[queue]:
+                continue
+        if OutboxMessage.objects.filter(pk=message.pk, sent_at=message.sent_at).update(
+            sent_at=None
+        ):
+            logger.warning("Attempt %s vanished from queue %s.", message.attempt_id, queue)
+            resent += dispatch.try_send(message.pk)
+    return resent
+
+
+def _claimed_later() -> QuerySet[OutboxMessage]:
+    return OutboxMessage.objects.filter(
+        attempt__queue=OuterRef("attempt__queue"),
+        attempt__priority=OuterRef("attempt__priority"),
+        attempt__claimed_at__isnull=False,
+        sent_at__gt=OuterRef("sent_at"),
+        sends=1,
+    )
+
+
+def _is_empty(queue: str) -> bool:
+    try:
+        return dispatch.transport().waiting(queue) == 0
+    except BrokerUnreachable as error:
+        logger.warning("The queue %s cannot be asked: %s", queue, error)
+        return False

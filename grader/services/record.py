@@ -1,0 +1,218 @@
+"""What workers report, written under the attempt's lease.
+
+Every write is `UPDATE ... WHERE lease = theirs AND state is open`: a message that comes late,
+twice, from a worker given up as lost, or for another submission changes nothing and is logged.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+from enum import Enum, auto
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from gpu_worker import protocol
+from grader.models import (
+    AttemptState,
+    GradingAttempt,
+    Outcome,
+    Phase,
+    Submission,
+    SubmissionState,
+    WorkerNode,
+)
+
+from .lost import end_attempt
+from .requirements import mark_exercise_met
+
+logger = logging.getLogger(__name__)
+
+PHASE_ORDER = list(Phase)
+
+
+class Recorded(Enum):
+    """What became of a message."""
+
+    APPLIED = auto()
+    STALE = auto()
+    REJECTED = auto()
+
+
+def record_progress(progress: protocol.Progress) -> Recorded:
+    """Take a sign of life: renew the heartbeat, and show how far the attempt is.
+
+    Messages may overtake each other, so an earlier phase or case of the same node renews the
+    heartbeat alone.
+    """
+    now = timezone.now()
+    with transaction.atomic():
+        attempt = _open_attempt(progress.submission, progress.lease)
+        if attempt is None:
+            _log_stale("progress", progress.submission, progress.lease, progress.node)
+            return Recorded.STALE
+        state = _state_for(progress.phase)
+        if attempt.state == AttemptState.RUNNING and attempt.node == progress.node:
+            state = AttemptState.RUNNING
+        renewed = GradingAttempt.objects.filter(pk=attempt.pk, state=attempt.state).update(
+            state=state,
+            node=progress.node,
+            heartbeat_at=now,
+            claimed_at=attempt.claimed_at or now,
+        )
+        if not renewed:
+            _log_stale("progress", progress.submission, progress.lease, progress.node)
+            return Recorded.STALE
+        if _is_further(attempt, progress):
+            Submission.objects.filter(
+                pk=attempt.submission_id, state__in=SubmissionState.open()
+            ).update(
+                state=state,
+                phase=progress.phase,
+                case=progress.case,
+                cases=progress.cases,
+                claimed_at=attempt.submission.claimed_at or now,
+                updated_at=now,
+                version=F("version") + 1,
+            )
+    return Recorded.APPLIED
+
+
+def record_verdict(verdict: protocol.Verdict) -> Recorded:
+    """End an attempt and its submission with what the worker found.
+
+    An acceptance that does not show every case passed is no verdict: it is rejected, and the
+    submission is graded again.
+    """
+    if reason := _contradiction(verdict):
+        return reject_verdict(verdict.submission, verdict.lease, reason)
+    now = timezone.now()
+    outcome = Outcome(verdict.outcome)
+    with transaction.atomic():
+        attempt = _open_attempt(verdict.submission, verdict.lease)
+        ended = attempt is not None and GradingAttempt.objects.filter(
+            pk=attempt.pk, lease=verdict.lease, state__in=AttemptState.open()
+        ).update(
+            state=AttemptState.FINISHED,
+            node=verdict.node,
+            outcome=outcome,
+            heartbeat_at=now,
+            claimed_at=attempt.claimed_at or now,
+            finished_at=now,
+        )
+        if attempt is None or not ended:
+            _log_stale("verdict", verdict.submission, verdict.lease, verdict.node)
+            return Recorded.STALE
+        _finish(attempt.submission, outcome, verdict, now)
+        if outcome is Outcome.ACCEPTED:
+            mark_exercise_met(attempt.submission)
+    logger.info("Submission %s: %s by %s", verdict.submission, outcome.value, verdict.node)
+    return Recorded.APPLIED
+
+
+def reject_verdict(submission_id: str, lease: str, reason: str) -> Recorded:
+    """A verdict came that cannot be one: the attempt is over, the submission gets another."""
+    with transaction.atomic():
+        attempt = _open_attempt(submission_id, lease)
+        if attempt is None or not end_attempt(attempt, f"unusable verdict: {reason}"):
+            _log_stale("unusable verdict", submission_id, lease, "?")
+            return Recorded.STALE
+    logger.error("Submission %s: the verdict cannot be used: %s", submission_id, reason)
+    return Recorded.REJECTED
+
+
+def record_node(report: protocol.NodeReport) -> WorkerNode:
+    """Keep what a worker says of itself."""
+    node, _ = WorkerNode.objects.update_or_create(
+        name=report.node,
+        defaults={
+            "queue": report.queue,
+            "isolation": report.isolation,
+            "python": report.python,
+            "numpy": report.numpy,
+            "platform": report.platform,
+            "devices": list(report.devices),
+            "tracks": [track.value for track in report.tracks],
+            "last_seen_at": timezone.now(),
+        },
+    )
+    return node
+
+
+def _open_attempt(submission_id: str, lease: str) -> GradingAttempt | None:
+    """Return the attempt if the lease holds, with its row locked where the database can."""
+    return (
+        GradingAttempt.objects.select_for_update(of=("self",))
+        .select_related("submission__exercise")
+        .filter(
+            lease=lease,
+            submission__public_id=submission_id,
+            state__in=AttemptState.open(),
+        )
+        .first()
+    )
+
+
+def _finish(
+    submission: Submission, outcome: Outcome, verdict: protocol.Verdict, now: datetime
+) -> None:
+    finished = Submission.objects.filter(pk=submission.pk, state__in=SubmissionState.open()).update(
+        state=SubmissionState.FINISHED,
+        phase="",
+        outcome=outcome,
+        score=_score(outcome, verdict.score),
+        report=verdict.report.model_dump(mode="json"),
+        claimed_at=submission.claimed_at or now,
+        finished_at=now,
+        updated_at=now,
+        version=F("version") + 1,
+    )
+    if not finished:
+        raise RuntimeError(
+            f"Submission {submission.public_id} is finished while its attempt was open."
+        )
+
+
+def _score(outcome: Outcome, score: float) -> float | None:
+    if outcome not in Outcome.scored():
+        return None
+    # Weights that add up to 0.9999999 must not keep an acceptance from being whole.
+    return 1.0 if outcome is Outcome.ACCEPTED else score
+
+
+def _contradiction(verdict: protocol.Verdict) -> str:
+    """Fail closed: an acceptance needs N of N cases, run and matched."""
+    if verdict.outcome is not protocol.Outcome.ACCEPTED:
+        return ""
+    groups = verdict.report.groups
+    if not groups or sum(group.cases for group in groups) == 0:
+        return "accepted without a single case"
+    for group in groups:
+        if group.passed is not True or group.cases_passed != group.cases:
+            return f"accepted although group {group.id} is not passed"
+    return "accepted with a failure" if verdict.report.failure else ""
+
+
+def _state_for(phase: protocol.Phase) -> AttemptState:
+    return AttemptState.CLAIMED if phase is protocol.Phase.CLAIMED else AttemptState.RUNNING
+
+
+def _is_further(attempt: GradingAttempt, progress: protocol.Progress) -> bool:
+    submission = attempt.submission
+    if attempt.node != progress.node or not submission.phase:
+        return True
+    before = (PHASE_ORDER.index(Phase(submission.phase)), submission.case)
+    return (PHASE_ORDER.index(Phase(progress.phase)), progress.case) > before
+
+
+def _log_stale(kind: str, submission: Any, lease: Any, node: str) -> None:
+    logger.warning(
+        "A %s for submission %s from %s changes nothing: its lease %s... is not open.",
+        kind,
+        submission,
+        node,
+        str(lease)[:6],
+    )

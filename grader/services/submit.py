@@ -1,0 +1,235 @@
+"""Take in a source: check it, keep it, and put its first grading attempt on the way."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import F, Max
+from django.utils import timezone
+
+from grader import limits
+from grader.models import (
+    AuditAction,
+    Exercise,
+    GradingAttempt,
+    Outcome,
+    Submission,
+    SubmissionState,
+    Track,
+)
+from grader.registry import find_spec
+
+from .audit import record_act
+from .dispatch import enqueue
+from .errors import (
+    ExerciseClosed,
+    ExerciseUnknown,
+    KeyRefused,
+    KeyReused,
+    NotAllowed,
+    NotResubmittable,
+    SourceRefused,
+    SourceTooLarge,
+    TooMany,
+    TrackUnknown,
+)
+from .sources import check_source
+
+# One learner's further submissions queue behind other learners' first ones, but before regrades.
+LOWEST_LEARNER_PRIORITY = 5
+RETRY_WHEN_QUEUE_MOVES_SECONDS = 15
+RATE_WINDOW = timedelta(seconds=60)
+
+
+def submit(
+    user: User,
+    exercise: Exercise,
+    track: str,
+    source: str | bytes,
+    idempotency_key: str | None = None,
+) -> Submission:
+    """Keep one submission and queue it for grading.
+
+    The same `idempotency_key` with the same content returns the submission made before, however
+    often and at however many places at once it is sent. A queue that is down is no failure: the
+    submission is kept and sent later.
+
+    Raises:
+        Refused: one of its kinds, with a text for the learner; nothing was stored.
+    """
+    text = check_source(source)
+    _check_track(exercise, track)
+    key = _check_key(idempotency_key)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    try:
+        with transaction.atomic():
+            _lock_learner(user)
+            if key and (earlier := _by_key(user, key)):
+                return _same_or_refused(earlier, exercise, track, digest)
+            _check_open(exercise)
+            open_before = _check_quota(user)
+            submission = Submission.objects.create(
+                user=user,
+                exercise=exercise,
+                track=track,
+                source=text,
+                source_sha256=digest,
+                source_bytes=len(text.encode()),
+                idempotency_key=key,
+            )
+            start_attempt(submission, try_number=1, priority=_priority(open_before))
+            return submission
+    except IntegrityError:
+        # Where the learner's row cannot be locked, the unique key still lets only one through.
+        if key and (earlier := _by_key(user, key)):
+            return _same_or_refused(earlier, exercise, track, digest)
+        raise
+
+
+def resubmit(user: User, submission: Submission) -> Submission:
+    """Send a submission again that the platform failed to grade. It costs the learner nothing.
+
+    Raises:
+        NotAllowed: it is another learner's.
+        NotResubmittable: it was graded, or is being graded.
+        TooMany: too many of the learner's submissions wait already.
+    """
+    if submission.user_id != user.pk and not user.has_perm("grader.change_submission"):
+        raise NotAllowed("Only the learner who made this submission can send it again.")
+    with transaction.atomic():
+        learner = _lock_learner(submission.user)
+        _check_open(submission.exercise)
+        open_before = _check_quota(learner)
+        moved = Submission.objects.filter(
+            pk=submission.pk, state=SubmissionState.FINISHED, outcome=Outcome.NOT_GRADABLE
+        ).update(
+            state=SubmissionState.QUEUED,
+            outcome=None,
+            score=None,
+            report={},
+            phase="",
+            case=0,
+            cases=0,
+            claimed_at=None,
+            finished_at=None,
+            updated_at=timezone.now(),
+            version=F("version") + 1,
+        )
+        if not moved:
+            raise NotResubmittable(
+                "Only a submission that could not be graded can be sent again. "
+                "To try something else, make a new submission."
+            )
+        submission.refresh_from_db()
+        start_attempt(submission, try_number=1, priority=_priority(open_before))
+        record_act(user, AuditAction.SUBMISSION_RESUBMITTED, f"submission:{submission.public_id}")
+    return submission
+
+
+def start_attempt(submission: Submission, *, try_number: int, priority: int) -> GradingAttempt:
+    """Make the next attempt with a fresh lease and put its message into the outbox.
+
+    Call it inside the transaction that makes the submission wait for it.
+    """
+    last = submission.attempts.aggregate(last=Max("number"))["last"] or 0
+    attempt = GradingAttempt.objects.create(
+        submission=submission,
+        number=last + 1,
+        try_number=try_number,
+        queue=Track(submission.track).queue,
+        priority=priority,
+    )
+    enqueue(attempt)
+    return attempt
+
+
+def _lock_learner(user: User) -> User:
+    """Let one submission of a learner in at a time, so that counting them means something."""
+    return User.objects.select_for_update().get(pk=user.pk)
+
+
+def _by_key(user: User, key: str) -> Submission | None:
+    return (
+        Submission.objects.select_related("exercise").filter(user=user, idempotency_key=key).first()
+    )
+
+
+def _same_or_refused(
+    earlier: Submission, exercise: Exercise, track: str, digest: str
+) -> Submission:
+    same = (
+        earlier.exercise_id == exercise.pk
+        and earlier.track == track
+        and earlier.source_sha256 == digest
+    )
+    if not same:
+        raise KeyReused(
+            "This idempotency key belongs to an earlier submission with other content. "
+            "Use a new key for a new submission."
+        )
+    return earlier
+
+
+def _check_key(key: str | None) -> str | None:
+    if not key:
+        return None
+    if len(key) > limits.MAX_IDEMPOTENCY_KEY_CHARACTERS or not key.isprintable():
+        raise KeyRefused(
+            "An idempotency key has at most "
+            f"{limits.MAX_IDEMPOTENCY_KEY_CHARACTERS} printable characters."
+        )
+    return key
+
+
+def _check_track(exercise: Exercise, track: str) -> None:
+    if not exercise.is_published:
+        raise ExerciseUnknown("There is no such exercise.")
+    spec = find_spec(exercise.slug)
+    if spec is None:
+        raise ExerciseClosed(
+            "This exercise cannot be graded on this installation at the moment. "
+            "Keep your source and try again later."
+        )
+    offered = [str(name) for name in spec.tracks]
+    if track not in offered:
+        raise TrackUnknown(
+            f"The exercise {exercise.slug} has the tracks {', '.join(offered)}; choose one of them."
+        )
+
+
+def _check_open(exercise: Exercise) -> None:
+    if not exercise.accepts_submissions:
+        raise ExerciseClosed("This exercise is closed: it takes no new submissions.")
+
+
+def _check_quota(user: User) -> int:
+    """Return how many submissions of the learner are open, if one more is allowed."""
+    own = Submission.objects.filter(user=user)
+    open_count = own.exclude(state=SubmissionState.FINISHED).count()
+    if open_count >= limits.max_open_submissions():
+        raise TooMany(
+            f"{open_count} of your submissions still wait for their verdicts, and that is the "
+            "most that may wait at once. Send this one when one of them is finished.",
+            RETRY_WHEN_QUEUE_MOVES_SECONDS,
+        )
+    now = timezone.now()
+    recent = list(
+        own.filter(created_at__gt=now - RATE_WINDOW)
+        .order_by("-created_at")
+        .values_list("created_at", flat=True)[: limits.submissions_per_minute()]
+    )
+    if len(recent) >= limits.submissions_per_minute():
+        wait = max(1, round((recent[-1] + RATE_WINDOW - now).total_seconds() + 0.5))
+        raise TooMany(
+            f"You made {len(recent)} submissions within a minute, which is the most allowed. "
+            f"Try again in {wait} seconds.",
+            wait,
+        )
+    return open_count
+
+
+def _priority(open_before: int) -> int:
+    return min(open_before, LOWEST_LEARNER_PRIORITY)

@@ -1,0 +1,120 @@
+"""Make, find and revoke API tokens."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from grader import limits
+from grader.models import ApiToken, AuditAction, Scope
+
+from .audit import record_act
+from .errors import NotAllowed, Refused
+
+TOKEN_PREFIX = "lml_"  # noqa: S105  marks a leaked token as one of ours
+HINT_CHARACTERS = 8
+# A read should not cost a write: last use is kept to the minute.
+LAST_USED_GRAIN = timedelta(minutes=1)
+MAX_ACTIVE_TOKENS = 50
+
+
+class ScopesRefused(Refused):
+    code = "scopes_invalid"
+    field = "scopes"
+
+
+def allowed_scopes(user: User) -> list[str]:
+    """Return the scopes that the user's role carries."""
+    scopes = [Scope.READ.value, Scope.SUBMIT.value]
+    if user.has_perm("grader.view_submission"):
+        scopes.append(Scope.GRADE.value)
+    return scopes
+
+
+def create_token(
+    user: User, name: str, scopes: Sequence[str], expires_at: datetime | None = None
+) -> tuple[ApiToken, str]:
+    """Make a token. Return its row and the token itself, which is kept nowhere.
+
+    Raises:
+        ScopesRefused: an unknown scope, or one that the user's role does not carry.
+        Refused: the expiry is past or too far off, or too many tokens are active.
+    """
+    unique = sorted(set(scopes))
+    _check_scopes(user, unique)
+    now = timezone.now()
+    latest = now + timedelta(days=limits.token_lifetime_days())
+    if expires_at is not None and not now < expires_at <= latest:
+        raise Refused(f"A token expires after now and within {limits.token_lifetime_days()} days.")
+    token = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    with transaction.atomic():
+        User.objects.select_for_update().get(pk=user.pk)
+        active = ApiToken.objects.filter(user=user, revoked_at=None, expires_at__gt=now).count()
+        if active >= MAX_ACTIVE_TOKENS:
+            raise Refused(f"You have {active} active tokens. Revoke one that you no longer use.")
+        row = ApiToken.objects.create(
+            user=user,
+            name=name,
+            digest=digest_of(token),
+            hint=token[:HINT_CHARACTERS],
+            scopes=unique,
+            expires_at=expires_at or latest,
+        )
+        record_act(
+            user, AuditAction.TOKEN_CREATED, f"token:{row.public_id}", name=name, scopes=unique
+        )
+    return row, token
+
+
+def revoke_token(user: User, token: ApiToken) -> None:
+    """End a token at once. Revoking it again changes nothing.
+
+    Raises:
+        NotAllowed: it is another user's, and the user does not manage tokens.
+    """
+    if token.user_id != user.pk and not user.has_perm("grader.change_apitoken"):
+        raise NotAllowed("Only its owner or an operator can revoke a token.")
+    with transaction.atomic():
+        if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
+            record_act(user, AuditAction.TOKEN_REVOKED, f"token:{token.public_id}")
+
+
+def find_token(token: str) -> ApiToken | None:
+    """Return the active token of an active user, and note its use; None where there is none.
+
+    The token has 256 random bits, so one look-up by its SHA-256 digest is enough: nothing can
+    be learnt from how long that takes.
+    """
+    now = timezone.now()
+    row = (
+        ApiToken.objects.select_related("user")
+        .filter(digest=digest_of(token), revoked_at=None, expires_at__gt=now, user__is_active=True)
+        .first()
+    )
+    if row is None:
+        return None
+    if row.last_used_at is None or now - row.last_used_at > LAST_USED_GRAIN:
+        ApiToken.objects.filter(pk=row.pk).update(last_used_at=now)
+    return row
+
+
+def digest_of(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _check_scopes(user: User, scopes: Sequence[str]) -> None:
+    unknown = [scope for scope in scopes if scope not in Scope.values]
+    if unknown or not scopes:
+        raise ScopesRefused(f"Choose one or more of the scopes {', '.join(Scope.values)}.")
+    beyond = [scope for scope in scopes if scope not in allowed_scopes(user)]
+    if beyond:
+        raise ScopesRefused(
+            f"Your role does not carry the scope {', '.join(beyond)}. "
+            f"You can have {', '.join(allowed_scopes(user))}."
+        )
