@@ -11,8 +11,8 @@ from django.db import models
 class AuditAction(models.TextChoices):
     SUBMISSION_RESUBMITTED = "submission.resubmitted", "sent a submission again"
     EXERCISE_CHANGED = "exercise.changed", "changed an exercise"
-    TOKEN_CREATED = "token.created", "made an API token"  # noqa: S105
-    TOKEN_REVOKED = "token.revoked", "revoked an API token"  # noqa: S105
+    TOKEN_CREATED = "token.created", "made an API token"
+    TOKEN_REVOKED = "token.revoked", "revoked an API token"
 
 
 class AuditEntry(models.Model):

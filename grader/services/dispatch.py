@@ -15,8 +15,8 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from gpu_worker.protocol import GradeJob
-from gpu_worker.queues import TASK_GRADE
 from gpu_worker.protocol import Track as JobTrack
+from gpu_worker.queues import TASK_GRADE
 from grader import limits
 from grader.models import AttemptState, GradingAttempt, OutboxMessage
 from grader.services.broker import BrokerUnreachable, CeleryTransport

@@ -14,8 +14,8 @@ from grader import limits
 from grader.models import (
     AttemptState,
     GradingAttempt,
-    Outcome,
     OutboxMessage,
+    Outcome,
     Submission,
     SubmissionState,
 )

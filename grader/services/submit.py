@@ -31,8 +31,6 @@ from .errors import (
     KeyReused,
     NotAllowed,
     NotResubmittable,
-    SourceRefused,
-    SourceTooLarge,
     TooMany,
     TrackUnknown,
 )

@@ -209,6 +209,8 @@ GRADING = {
     "SUBMISSIONS_PER_MINUTE": env.int("LEARNML_SUBMISSIONS_PER_MINUTE", default=30),
     "MAX_OPEN_SUBMISSIONS_PER_LEARNER": env.int("LEARNML_MAX_OPEN_SUBMISSIONS", default=5),
     "TOKEN_LIFETIME_DAYS": 90,
+    # On top of the queue's own redelivery: how long a sent job may stay unclaimed.
+    "RESEND_MARGIN_SECONDS": env.float("LEARNML_RESEND_MARGIN_SECONDS", default=60),
 }
 QUEUE_VISIBILITY_TIMEOUT_SECONDS = VISIBILITY_TIMEOUT_SECONDS
 
