@@ -1,0 +1,11 @@
+"""Layer normalization, forward and backward."""
+
+from __future__ import annotations
+
+from gpu_worker.exercises.spec import Specification
+
+SPECIFICATION = Specification(
+    title="LayerNorm, forward and backward",
+    class_name="LayerNormScratch",
+    parameters=("gamma", "beta"),
+)

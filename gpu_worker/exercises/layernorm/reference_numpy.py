@@ -1,0 +1,129 @@
+"""LayerNorm in NumPy: the trusted reference that submissions are compared with.
+
+Formula: Ba, Kiros and Hinton, "Layer Normalization", 2016 (arXiv 1607.06450), equation 4:
+
+    mean = mean(x)   rstd = 1 / sqrt(mean((x - mean)**2) + eps)
+    xhat = (x - mean) * rstd          y = xhat * gamma + beta
+
+and, for the gradient d of y,
+
+    dbeta = sum over rows of d        dgamma = sum over rows of d * xhat
+    dx    = (g - mean(g) - xhat * mean(g * xhat)) * rstd        with g = d * gamma
+
+Each step is a method of its own: the known mistakes in `mistakes.py` replace one of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_worker.exercises.accumulate import Array, sum_over_rows, working_dtype
+
+
+class LayerNormScratch:
+    """Centre rows and divide them by their standard deviation; see the module."""
+
+    def __init__(self, dim: int, eps: float = 1e-6) -> None:
+        self.dim = dim
+        self.eps = eps
+        self.gamma: Array = np.ones(dim, dtype=np.float32)
+        self.beta: Array = np.zeros(dim, dtype=np.float32)
+        self.dgamma: Array | None = None
+        self.dbeta: Array | None = None
+
+    def forward(self, x: Array) -> Array:
+        """Return y (..., D) with the dtype of x (..., D).
+
+        x has one to four dimensions and any layout. float16 and float32 are computed in
+        float32, float64 in float64. A copy of x is kept for backward.
+        """
+        self.dtype = x.dtype
+        self.x = np.array(x, dtype=working_dtype(x.dtype), order="C")
+        self.centred = self.centre(self.x)
+        self.rstd = self.reciprocal_deviation(self.centred)
+        self.xhat = self.centred * self.rstd
+        return self.cast(self.scale_and_shift(self.xhat))
+
+    def backward(self, dout: Array) -> Array:
+        """Return dx (..., D) for dout (..., D); set dgamma and dbeta (D,), dtypes of the parameters.
+
+        Belongs to the most recent forward; dout has the shape of its x.
+        """
+        d = np.array(dout, dtype=self.x.dtype, order="C")
+        self.dgamma = self.gradient_gamma(d).astype(self.gamma.dtype)
+        self.dbeta = self.gradient_beta(d).astype(self.beta.dtype)
+        return self.cast(self.gradient_x(d))
+
+    # --- steps of forward ---------------------------------------------------------------------
+    def centre(self, x: Array) -> Array:
+        """Return x - mean(x) over the last axis, shape (..., D)."""
+        return x - np.mean(x, axis=-1, keepdims=True)
+
+    def variance(self, centred: Array) -> Array:
+        """Return the mean squared deviation over the last axis, shape (..., 1)."""
+        return np.mean(centred * centred, axis=-1, keepdims=True)
+
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        """Return 1 / sqrt(var + eps), shape (..., 1)."""
+        return 1.0 / np.sqrt(self.variance(centred) + centred.dtype.type(self.eps))
+
+    def scale_and_shift(self, xhat: Array) -> Array:
+        """Return xhat * gamma + beta, shape (..., D)."""
+        return xhat * self.gamma.astype(xhat.dtype) + self.beta.astype(xhat.dtype)
+
+    def cast(self, values: Array) -> Array:
+        """Return the values in the dtype that x had."""
+        return values.astype(self.dtype)
+
+    # --- steps of backward --------------------------------------------------------------------
+    def gradient_gamma(self, d: Array) -> Array:
+        """Return dgamma = sum(d * xhat) over all leading axes, shape (D,)."""
+        return sum_over_rows(d * self.xhat)
+
+    def gradient_beta(self, d: Array) -> Array:
+        """Return dbeta = sum(d) over all leading axes, shape (D,)."""
+        return sum_over_rows(d)
+
+    def weighted(self, d: Array) -> Array:
+        """Return d * gamma, the gradient that reaches xhat, shape (..., D)."""
+        return d * self.gamma.astype(d.dtype)
+
+    def mean_gradient(self, d: Array) -> Array:
+        """Return mean(d * gamma) over the last axis, shape (..., 1): the path through the mean."""
+        return np.mean(self.weighted(d), axis=-1, keepdims=True)
+
+    def projection(self, d: Array) -> Array:
+        """Return mean(d * gamma * xhat) over the last axis, shape (..., 1)."""
+        return np.mean(self.weighted(d) * self.xhat, axis=-1, keepdims=True)
+
+    def gradient_x(self, d: Array) -> Array:
+        """Return dx, shape (..., D)."""
+        inner = self.weighted(d) - self.mean_gradient(d) - self.xhat * self.projection(d)
+        return inner * self.rstd
+
+
+def term_sizes(layer: LayerNormScratch, dout: Array | None) -> dict[str, NDArray[np.float64]]:
+    """Return the size of the terms that make each result: the scale of its rounding error.
+
+    Centring subtracts numbers of size |x| and |mean|, so xhat carries an error of the size
+    S = (|x| + mean|x|) * rstd, and rstd a relative one of K = 1 + mean(|xhat| * S); both reach
+    every result. `layer` has run forward in float64, and backward if dout (..., D) is given.
+    """
+    gamma = np.abs(layer.gamma.astype(np.float64))
+    xhat, rstd = np.abs(layer.xhat), layer.rstd
+    centring = (np.abs(layer.x) + np.mean(np.abs(layer.x), axis=-1, keepdims=True)) * rstd
+    relative = 1.0 + np.mean(xhat * centring, axis=-1, keepdims=True)
+    standardized = centring + xhat * relative
+    sizes = {"y": standardized * gamma + np.abs(layer.beta.astype(np.float64))}
+    if dout is not None:
+        d = np.abs(dout)
+        g = d * gamma
+        mean_g = np.mean(g, axis=-1, keepdims=True)
+        mean_gx = np.mean(g * xhat, axis=-1, keepdims=True)
+        mean_gs = np.mean(g * centring, axis=-1, keepdims=True)
+        terms = relative * (g + mean_g + xhat * mean_gx)
+        sizes["dx"] = (terms + centring * mean_gx + xhat * mean_gs) * rstd
+        sizes["dgamma"] = sum_over_rows(d * standardized)
+        sizes["dbeta"] = sum_over_rows(d)
+    return sizes

@@ -1,0 +1,107 @@
+"""The exercises that can be graded: one folder each, registered by existing.
+
+A folder holds `__init__.py` with a `SPECIFICATION`, `cases.py` with `GROUPS`, `PUBLIC_CASES` and
+`PLANS`, `mistakes.py`, and for each track `reference_<track>.py` and `starter_<track>.py`.
+Only tracks that have both are offered.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+
+from gpu_worker.exercises.spec import CasePlan, Group, PublicCase, Specification
+from gpu_worker.protocol import Track
+
+_FOLDER = Path(__file__).parent
+_PACKAGE = "gpu_worker.exercises"
+
+
+class UnknownExerciseError(LookupError):
+    """No exercise has this slug; the text lists those there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """One exercise: its contract, limits, weighted groups and public cases.
+
+    `limits` maps names that end in their unit to numbers. `plans` says how hidden cases are
+    drawn; it holds no input values.
+    """
+
+    slug: str
+    title: str
+    class_name: str
+    parameters: tuple[str, ...]
+    gradients: tuple[str, ...]
+    tracks: tuple[Track, ...]
+    limits: Mapping[str, float]
+    groups: tuple[Group, ...]
+    public_cases: tuple[PublicCase, ...]
+    plans: tuple[CasePlan, ...]
+
+    @property
+    def folder(self) -> Path:
+        return _FOLDER / self.slug
+
+    def starter(self, track: str) -> str:
+        """Return the file that a learner begins from.
+
+        Raises:
+            LookupError: the exercise has no such track.
+        """
+        if track not in self.tracks:
+            raise LookupError(
+                f"The exercise {self.slug} has no track {track}; it has {', '.join(self.tracks)}."
+            )
+        return (self.folder / f"starter_{Track(track)}.py").read_text(encoding="utf-8")
+
+    def module(self, name: str) -> ModuleType:
+        """Import a module of the exercise's folder, for example `reference_numpy`."""
+        return importlib.import_module(f"{_PACKAGE}.{self.slug}.{name}")
+
+
+@cache
+def slugs() -> tuple[str, ...]:
+    """Return the slugs of all exercises, sorted."""
+    return tuple(sorted(item.name for item in pkgutil.iter_modules([str(_FOLDER)]) if item.ispkg))
+
+
+@cache
+def get(slug: str) -> Exercise:
+    """Return the exercise with this slug.
+
+    Raises:
+        UnknownExerciseError: there is none.
+    """
+    if slug not in slugs():
+        raise UnknownExerciseError(
+            f"There is no exercise {slug!r}; there are {', '.join(slugs()) or 'none'}."
+        )
+    specification: Specification = importlib.import_module(f"{_PACKAGE}.{slug}").SPECIFICATION
+    cases = importlib.import_module(f"{_PACKAGE}.{slug}.cases")
+    return Exercise(
+        slug=slug,
+        title=specification.title,
+        class_name=specification.class_name,
+        parameters=specification.parameters,
+        gradients=specification.gradients,
+        tracks=_tracks(_FOLDER / slug),
+        limits=MappingProxyType(dict(specification.limits)),
+        groups=tuple(cases.GROUPS),
+        public_cases=tuple(cases.PUBLIC_CASES),
+        plans=tuple(cases.PLANS),
+    )
+
+
+def _tracks(folder: Path) -> tuple[Track, ...]:
+    return tuple(
+        track
+        for track in Track
+        if all((folder / f"{part}_{track}.py").is_file() for part in ("reference", "starter"))
+    )

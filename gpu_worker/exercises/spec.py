@@ -1,0 +1,82 @@
+"""What an exercise is made of: plain data, without NumPy, so that the site can read it too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Dtype = Literal["float16", "float32", "float64"]
+Nested = float | list["Nested"]
+
+DEFAULT_LIMITS: Final[Mapping[str, float]] = {
+    "wall_seconds": 10.0,
+    "cpu_seconds": 10.0,
+    "memory_megabytes": 512.0,
+    "output_kilobytes": 64.0,
+    "source_kilobytes": 64.0,
+    "scratch_megabytes": 16.0,
+    "threads": 1.0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Cases that are passed or failed together; the score is the weight of the groups passed."""
+
+    id: str
+    title: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class PublicCase:
+    """A fixed, documented case, whose output and tracebacks are shown to the learner.
+
+    `eps` None means that the class is made without it, so with its default. `parameters` holds
+    the values set on the instance, for example gamma; those that are missing keep what the class
+    gave them.
+    """
+
+    id: str
+    title: str
+    dtype: Dtype
+    x: Nested
+    dout: Nested
+    parameters: Mapping[str, Nested] = field(default_factory=dict)
+    eps: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CasePlan:
+    """How one hidden case is drawn; every word names an entry of `gpu_worker.judge.casegen`.
+
+    `eps` is a number or the name of a set of numbers. `checks` names the results compared:
+    "y", "dx" and the gradients of the parameters; "all" means every one.
+    """
+
+    group: str
+    family: str
+    shape: str
+    dtype: Dtype | Literal["any", "wide"] = "any"
+    layout: str = "contiguous"
+    parameters: str = "random"
+    dout: str = "random"
+    eps: float | str = "any"
+    sequence: str = "once"
+    checks: tuple[str, ...] = ("all",)
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """What a folder under `gpu_worker/exercises` says of itself in its `__init__.py`."""
+
+    title: str
+    class_name: str
+    parameters: tuple[str, ...]
+    limits: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_LIMITS))
+
+    @property
+    def gradients(self) -> tuple[str, ...]:
+        """The attributes that hold the parameters' gradients after backward."""
+        return tuple(f"d{name}" for name in self.parameters)
