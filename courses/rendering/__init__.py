@@ -1,0 +1,21 @@
+"""The one rendering pipeline: Markdown, TeX and code to HTML without scripts or inline styles."""
+
+from courses.rendering.code import render_code
+from courses.rendering.model import (
+    RENDERER_VERSION,
+    Rendered,
+    RenderError,
+    Source,
+    SourceError,
+)
+from courses.rendering.pipeline import render_all
+
+__all__ = [
+    "RENDERER_VERSION",
+    "RenderError",
+    "Rendered",
+    "Source",
+    "SourceError",
+    "render_all",
+    "render_code",
+]

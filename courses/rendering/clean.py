@@ -1,0 +1,77 @@
+"""What of HTML a text may hold. Everything else is removed, whoever wrote it."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+import nh3
+from pygments.token import STANDARD_TYPES
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_TAGS = _words(
+    "p br hr em strong b i u s del ins sub sup small mark code pre kbd samp var blockquote q cite "
+    "abbr ul ol li dl dt dd h3 h4 h5 h6 table caption thead tbody tfoot tr th td a img div span "
+    "details summary figure figcaption"
+)
+_HEADINGS = ("h3", "h4", "h5", "h6")
+_ATTRIBUTES: dict[str, set[str]] = {
+    "a": {"href", "title"},
+    "abbr": {"title"},
+    "details": {"open"},
+    "div": {"tabindex", "role", "aria-label"},
+    "img": {"src", "alt", "title", "width", "height"},
+    "li": {"id"},
+    "ol": {"start"},
+    "sup": {"id"},
+    "td": {"colspan", "rowspan"},
+    "th": {"colspan", "rowspan", "scope"},
+    **{tag: {"id"} for tag in _HEADINGS},
+}
+_TOKEN_CLASSES = frozenset(name for name in STANDARD_TYPES.values() if name)
+_ALIGNED = {"align-left", "align-center", "align-right"}
+_CLASSES: dict[str, set[str]] = {
+    "a": {"footnote-ref", "footnote-backref"},
+    "div": {"highlight", "arithmatex", "footnote", "table-scroll"},
+    "span": {"arithmatex", *_TOKEN_CLASSES},
+    "td": _ALIGNED,
+    "th": _ALIGNED,
+}
+_SCHEMES = frozenset({"http", "https", "mailto"})
+_ID = re.compile(r"[\w:.-]{1,200}")
+
+
+def _filter(tag: str, attribute: str, value: str) -> str | None:
+    if attribute == "id":
+        return value if _ID.fullmatch(value) else None
+    if tag == "img" and attribute == "src":
+        # Pictures come from this site alone, as the page's policy says too.
+        return value if value.startswith("/") and not value.startswith(("//", "/\\")) else None
+    if tag == "div":
+        allowed = {"tabindex": {"0"}, "role": {"group"}, "aria-label": {"Table"}}
+        return value if value in allowed.get(attribute, {value}) else None
+    return value
+
+
+@functools.cache
+def _cleaner() -> nh3.Cleaner:
+    return nh3.Cleaner(
+        tags=set(_TAGS),
+        attributes=_ATTRIBUTES,
+        allowed_classes=_CLASSES,
+        attribute_filter=_filter,
+        set_tag_attribute_values={"pre": {"tabindex": "0"}},
+        url_schemes=set(_SCHEMES),
+        link_rel="noopener",
+        strip_comments=True,
+    )
+
+
+def clean_html(html: str) -> str:
+    """The HTML with only the listed elements, attributes, classes and address schemes."""
+    cleaned: str = _cleaner().clean(html)
+    return cleaned

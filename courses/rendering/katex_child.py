@@ -1,0 +1,133 @@
+"""The child process that runs KaTeX: formulas as JSON on stdin, HTML as JSON on stdout.
+
+It is started by path (`python -I .../katex_child.py`), lives for one request and imports nothing of
+the site, so that it starts in some 30 ms and so that a crash of the JavaScript engine, an endless
+macro or a huge matrix costs this process and nothing else.
+
+Request: `{"formulas": [{"tex": str, "display": bool}, ...]}`. Answer: `{"results": [...]}` in the
+same order, each `{"html": str}` or `{"error": str, "position": int | null}` with the position in
+UTF-16 units, as JavaScript counts.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import _quickjs
+
+CPU_LIMIT_SECONDS = 5
+ADDRESS_SPACE_LIMIT_BYTES = 512 * 1024 * 1024
+HEAP_LIMIT_BYTES = 64 * 1024 * 1024
+STACK_LIMIT_BYTES = 1024 * 1024
+FORMULA_LIMIT_SECONDS = 1.0
+# The last formula to begin may still take a second, which leaves the rest for starting and writing.
+BUDGET_SECONDS = 3.0
+
+KATEX_PATH = Path(__file__).resolve().parent / "katex" / "katex.min.js"
+
+# strict: a comment at the end swallows what follows a plain %, and an unknown character would be
+# drawn in a font without metrics. Everything else that LaTeX would refuse is harmless on a page.
+# trust: throws, because a plain `false` would print the command in red and call that success.
+SETUP = r"""
+const complaints = {commentAtEnd: "comment", unknownSymbol: "symbol"};
+function renderFormula(tex, display) {
+  const options = {
+    displayMode: display, output: "htmlAndMathml", throwOnError: true,
+    maxExpand: 1000, maxSize: 20,
+    strict: (code, message, token) => {
+      if (!(code in complaints)) return "ignore";
+      const error = new Error(message);
+      error.kind = complaints[code];
+      error.position = token && token.loc ? token.loc.start : null;
+      throw error;
+    },
+    trust: (context) => {
+      const error = new Error(context.command);
+      error.kind = "trust";
+      throw error;
+    },
+  };
+  try {
+    return JSON.stringify({html: katex.renderToString(tex, options)});
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof InternalError)
+      return JSON.stringify({error: error.message, kind: "limit", position: null});
+    return JSON.stringify({
+      error: error.rawMessage || error.message || String(error),
+      kind: error.kind || "parse",
+      position: error.position === undefined ? null : error.position,
+    });
+  }
+}
+"""
+
+
+class Engine:
+    """One JavaScript context with KaTeX in it."""
+
+    def __init__(self, katex_source: str) -> None:
+        context = _quickjs.Context()
+        context.set_memory_limit(HEAP_LIMIT_BYTES)
+        context.set_max_stack_size(STACK_LIMIT_BYTES)
+        context.eval(katex_source)
+        context.eval(SETUP)
+        self._context = context
+        self._render = context.get("renderFormula")
+
+    def render(self, tex: str, display: bool) -> dict[str, Any]:
+        """Render one formula; raises whatever the engine raises when a limit is met."""
+        self._context.set_time_limit(FORMULA_LIMIT_SECONDS)
+        result: dict[str, Any] = json.loads(self._render(tex, display))
+        return result
+
+
+def limit_process() -> None:
+    """Hold this process to its share, whatever the formulas ask for."""
+    for name, value in (
+        (resource.RLIMIT_CPU, CPU_LIMIT_SECONDS),
+        (resource.RLIMIT_AS, ADDRESS_SPACE_LIMIT_BYTES),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(name)[1]
+        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(name, (bound, bound))
+
+
+def render_formulas(formulas: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Render all formulas within the budget; one that meets a limit does not harm the next."""
+    katex_source = KATEX_PATH.read_text(encoding="utf-8")
+    engine: Engine | None = None
+    results: list[dict[str, Any]] = []
+    started = time.process_time()
+    for formula in formulas:
+        if time.process_time() - started > BUDGET_SECONDS:
+            results.append({"error": "", "kind": "budget", "position": None})
+            continue
+        engine = engine or Engine(katex_source)
+        try:
+            result = engine.render(formula["tex"], formula["display"])
+        except (_quickjs.JSException, MemoryError) as error:
+            result = {"error": str(error), "kind": "limit", "position": None}
+        if result.get("kind") == "limit":
+            # A context that ran into a limit may be half way through anything: take a fresh one.
+            engine = None
+        results.append(result)
+    return results
+
+
+def main() -> None:
+    """Answer one request."""
+    request = json.loads(sys.stdin.buffer.read())
+    limit_process()
+    answer = {"results": render_formulas(request["formulas"])}
+    sys.stdout.buffer.write(json.dumps(answer).encode("ascii"))
+
+
+if __name__ == "__main__":
+    main()

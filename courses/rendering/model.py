@@ -1,0 +1,56 @@
+"""What goes into the renderer and what comes out of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+RENDERER_VERSION = 1
+"""Raise by one when the same source gives other HTML: stored pages are then rendered again."""
+
+SourceKind = Literal["markdown", "inline_markdown", "tex_display", "tex_inline"]
+
+
+class RenderError(RuntimeError):
+    """The renderer itself failed (engine missing or killed): no mistake of the author.
+
+    The message is a full sentence that may be shown to staff.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One text field as its author wrote it."""
+
+    kind: SourceKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceError:
+    """One mistake of the author, at a place in the source text.
+
+    `line` and `column` are 1-based and count characters (not bytes) of the text with its line ends
+    normalised to a line feed. `excerpt` is two lines: the line (or the part of it around the
+    mistake) and a caret under the place.
+    """
+
+    line: int
+    column: int
+    message: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The HTML of every source and the one stylesheet that all of them need.
+
+    `html` has an entry for every source, also for one with errors: the part at fault is then shown
+    as its source text in an element of class `math-error`. `errors` has entries only for sources
+    with mistakes. `css_hash` (16 hexadecimal digits) names the stylesheet.
+    """
+
+    html: dict[str, str]
+    css: str
+    css_hash: str
+    errors: dict[str, list[SourceError]]

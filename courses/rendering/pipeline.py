@@ -1,0 +1,111 @@
+"""The one way from sources to a page: page, admin form, preview and API all call `render_all`."""
+
+from __future__ import annotations
+
+import hashlib
+import html as html_module
+import re
+from collections.abc import Callable, Mapping
+
+from courses.rendering.katex_styles import MathStylesheet
+from courses.rendering.markdown_sources import MarkdownSource
+from courses.rendering.markdown_text import Draft, TextRenderer
+from courses.rendering.model import Rendered, Source, SourceError
+from courses.rendering.places import source_error
+from courses.rendering.tex import Formula, FormulaError, render_formulas
+
+CONTROL_CHARACTER = (
+    "There is a control character here that no page can show. Delete it and type the text again."
+)
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_MATH_ELEMENT = re.compile(r'<(span|div) class="arithmatex">(mathtoken[0-9a-f]{16}n\d+e)</\1>')
+
+Results = Mapping[Formula, str | FormulaError]
+
+
+def render_all(sources: Mapping[str, Source]) -> Rendered:
+    """Render all texts and formulas of a page; all formulas go through one child process.
+
+    Mistakes of the author are in `Rendered.errors`, by source name and in the order of the text;
+    they are never raised. The same sources give the same bytes. Raises `RenderError` if the
+    renderer itself fails.
+    """
+    texts = {name: _normalised(source.text) for name, source in sources.items()}
+    renderer = TextRenderer()
+    drafts: dict[str, Draft] = {}
+    formulas: list[Formula] = []
+    for name, source in sources.items():
+        text = _CONTROL.sub("\ufffd", texts[name])
+        if source.kind in {"tex_display", "tex_inline"}:
+            formulas.append(_bare_formula(source.kind, text))
+        else:
+            drafts[name] = renderer.convert(name, text, source.kind == "inline_markdown")
+            formulas += [placed.formula for placed in drafts[name].formulas]
+    stylesheet = MathStylesheet()
+    results = render_formulas(formulas, stylesheet)
+
+    page: dict[str, str] = {}
+    errors: dict[str, list[SourceError]] = {}
+    for name, source in sources.items():
+        text = _CONTROL.sub("\ufffd", texts[name])
+        if name in drafts:
+            page[name], found = _fill(drafts[name], text, results)
+        else:
+            page[name], found = _bare(_bare_formula(source.kind, text), results)
+        found += [(match.start(), CONTROL_CHARACTER) for match in _CONTROL.finditer(texts[name])]
+        if found:
+            errors[name] = [source_error(text, *item) for item in sorted(set(found))]
+    css = stylesheet.css()
+    return Rendered(page, css, hashlib.sha256(css.encode()).hexdigest()[:16], errors)
+
+
+def _normalised(text: str) -> str:
+    """Forms send CR LF; lines and columns are counted in the text as it is kept, with LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _bare_formula(kind: str, text: str) -> Formula:
+    return Formula(text, kind == "tex_display")
+
+
+def _bare(formula: Formula, results: Results) -> tuple[str, list[tuple[int, str]]]:
+    result = results[formula]
+    if isinstance(result, FormulaError):
+        return _broken(formula), [(result.offset, result.message)]
+    return _wrapped(formula, result), []
+
+
+def _fill(draft: Draft, text: str, results: Results) -> tuple[str, list[tuple[int, str]]]:
+    """Put the formulas into the draft; errors with their offsets in the Markdown."""
+    found = [(finding.offset, finding.message) for finding in draft.findings]
+    by_token: dict[str, str] = {}
+    for placed in draft.formulas:
+        result = results[placed.formula]
+        if isinstance(result, FormulaError):
+            by_token[placed.token] = _broken(placed.formula)
+            offset = MarkdownSource(text).formula_offset(
+                placed.formula.tex, placed.formula.display, placed.occurrence, result.offset
+            )
+            found.append((offset, result.message))
+        else:
+            by_token[placed.token] = _wrapped(placed.formula, result)
+    put_in: Callable[[re.Match[str]], str] = lambda match: by_token.get(match.group(2), "")  # noqa: E731
+    return _MATH_ELEMENT.sub(put_in, draft.html), found
+
+
+def _wrapped(formula: Formula, markup: str) -> str:
+    """KaTeX's markup in the element that the page's styles know."""
+    if formula.display:
+        return (
+            '<div class="math-display" tabindex="0" role="group" aria-label="Formula">'
+            f"{markup}</div>"
+        )
+    return f'<span class="math-inline">{markup}</span>'
+
+
+def _broken(formula: Formula) -> str:
+    """A formula with a mistake is shown as its source, so that a preview shows where it is."""
+    tex = html_module.escape(formula.tex)
+    if formula.display:
+        return f'<pre class="math-error" tabindex="0"><code>{tex}</code></pre>'
+    return f'<code class="math-error">{tex}</code>'
