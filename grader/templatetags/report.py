@@ -1,0 +1,207 @@
+"""How the numbers of a report are written and drawn. Display only: nothing here judges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+
+register = template.Library()
+
+LIMIT_TEXTS: Mapping[str, str] = {
+    "wall_seconds": "{} s of time by the clock",
+    "cpu_seconds": "{} s of processor time",
+    "memory_megabytes": "{} MB of memory",
+    "output_kilobytes": "{} KB of printed output kept",
+    "source_kilobytes": "{} KB of source",
+    "scratch_megabytes": "{} MB of scratch files",
+    "threads": "{} thread",
+}
+UNITS: Mapping[str, str] = {
+    "seconds": "s",
+    "milliseconds": "ms",
+    "megabytes": "MB",
+    "kilobytes": "KB",
+    "bytes": "bytes",
+}
+_FIRST_BUCKET_UNITS = 0.25
+_CHART_WIDTH, _CHART_HEIGHT, _LABEL_HEIGHT = 560, 120, 36
+
+
+@register.filter
+def number(value: float | None) -> str:
+    """Write a number with as many digits as help: 12,345 · 3.14 · 0.00012 · 1.2e+20."""
+    if value is None:
+        return "not finite"
+    if not math.isfinite(value):
+        return str(value)
+    if value == int(value) and abs(value) < 1e7:
+        return f"{int(value):,}"
+    if 1e-3 <= abs(value) < 1e5:
+        return f"{value:,.3g}" if abs(value) < 100 else f"{value:,.0f}"
+    return f"{value:.2e}"
+
+
+@register.filter
+def percent(value: float | None) -> str:
+    """Write a share of 1 as a whole percentage; 0.996 is 99 %, since only 1 is everything."""
+    return "" if value is None else f"{math.floor(value * 100 + 1e-9)} %"
+
+
+@register.filter
+def shape(value: Sequence[int]) -> str:
+    """Write a shape or an index as Python does: (4, 128), (7,), ()."""
+    return f"({value[0]},)" if len(value) == 1 else f"({', '.join(str(part) for part in value)})"
+
+
+@register.filter
+def index_text(value: Sequence[int]) -> str:
+    """Write an index as it stands in code: [3, 17], or nothing for a scalar."""
+    return f"[{', '.join(str(part) for part in value)}]" if value else ""
+
+
+@register.filter
+def add_number(value: float, addend: float) -> float:
+    """Add two numbers, of which either may be a float, unlike Django's `add`."""
+    return round(value + addend, 2)
+
+
+@register.filter
+def milliseconds(value: float) -> str:
+    """Write a duration given in milliseconds: 0.4 ms, 12 ms, 1.25 s."""
+    if value >= 1000:
+        return f"{value / 1000:.2f} s"
+    return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
+
+
+@register.filter
+def limit_text(item: tuple[str, float]) -> str:
+    """Write one limit (name ending in its unit, value) in plain words."""
+    name, value = item
+    if name in LIMIT_TEXTS:
+        text = LIMIT_TEXTS[name].format(number(value))
+        return f"{text}s" if name == "threads" and value != 1 else text
+    words, _, unit = name.rpartition("_")
+    if unit in UNITS and words:
+        return f"{words.replace('_', ' ')}: {number(value)} {UNITS[unit]}"
+    return f"{name.replace('_', ' ')}: {number(value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar of the histogram, in the units of the drawing's view box."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    count: int
+    label: str
+    text: str
+    over: bool
+
+    @property
+    def middle(self) -> float:
+        return round(self.x + self.width / 2, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Errors per power-of-two bucket of units, ready to be drawn."""
+
+    width: int
+    height: int
+    base: int
+    bars: list[Bar]
+    limit_x: float | None
+    total: int
+    over: int
+
+
+@register.filter
+def histogram(worst: Mapping[str, Any]) -> Histogram | None:
+    """Lay out the histogram of a report's worst case; None where it holds no counts.
+
+    Bucket k holds errors up to 0.25 * 2^k units, the last one all the rest. Heights grow with
+    log(1 + count), so that one bad element among a million stays visible.
+    """
+    counts = [int(count) for count in worst.get("histogram") or []]
+    total = sum(counts)
+    if total == 0:
+        return None
+    limit = float(worst["limit"])
+    step = _CHART_WIDTH / len(counts)
+    tallest = math.log1p(max(counts))
+    bars = [
+        _bar(index, count, step, math.log1p(count) / tallest, limit, index == len(counts) - 1)
+        for index, count in enumerate(counts)
+    ]
+    return Histogram(
+        width=_CHART_WIDTH,
+        height=_CHART_HEIGHT + _LABEL_HEIGHT,
+        base=_CHART_HEIGHT,
+        bars=bars,
+        limit_x=_limit_position(limit, len(counts), step),
+        total=total,
+        over=sum(bar.count for bar in bars if bar.over),
+    )
+
+
+def _bar(index: int, count: int, step: float, share: float, limit: float, is_last: bool) -> Bar:
+    lower = 0.0 if index == 0 else _FIRST_BUCKET_UNITS * 2.0 ** (index - 1)
+    upper = math.inf if is_last else _FIRST_BUCKET_UNITS * 2.0**index
+    height = round(share * (_CHART_HEIGHT - 18), 1) if count else 0.0
+    label = f">{_short(lower)}" if is_last else _short(upper)
+    span = f"above {_short(lower)}" if is_last else f"{_short(lower)} to {_short(upper)}"
+    return Bar(
+        x=round(index * step + 1, 1),
+        y=round(_CHART_HEIGHT - height, 1),
+        width=round(step - 2, 1),
+        height=height,
+        count=count,
+        label=label,
+        text=f"{count:,} with {span} units",
+        over=lower >= limit,
+    )
+
+
+def _limit_position(limit: float, buckets: int, step: float) -> float | None:
+    """Where the limit lies on the axis: bucket k ends at (k + 1) steps; None if outside."""
+    if limit <= 0:
+        return None
+    place = math.log2(limit / _FIRST_BUCKET_UNITS) + 1
+    return round(place * step, 1) if 0 < place < buckets else None
+
+
+def _short(value: float) -> str:
+    if value == 0:
+        return "0"
+    if value < 1024:
+        return f"{value:g}"
+    power = round(math.log2(value))
+    return f"2^{power}"
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One measured phase with its place on a common time line."""
+
+    phase: str
+    ms: float
+    x: float
+    width: float
+
+
+@register.filter
+def timeline(timings: Sequence[Mapping[str, Any]]) -> list[Phase]:
+    """Lay phases end to end over a width of 100, each at least 0.5 wide so that it can be seen."""
+    total = sum(float(timing["ms"]) for timing in timings) or 1.0
+    phases, x = [], 0.0
+    for timing in timings:
+        width = max(0.5, 99.0 * float(timing["ms"]) / total)
+        phases.append(Phase(str(timing["phase"]), float(timing["ms"]), round(x, 2), width))
+        x += width
+    return [Phase(p.phase, p.ms, p.x, round(min(p.width, 100 - p.x), 2)) for p in phases]

@@ -1,0 +1,72 @@
+// Answers a question without loading the page again. Without it the form posts and comes back.
+
+document.addEventListener("submit", async (event) => {
+  const question = event.target.closest("[data-question]");
+  if (!question || !(event.target instanceof HTMLFormElement)) return;
+  event.preventDefault();
+  const form = event.target;
+  const button = form.querySelector("button[type=submit]");
+  if (button.disabled) return;
+  const body = new FormData(form);
+  const said = question.querySelector("[role=status]");
+  button.disabled = true;
+  question.setAttribute("aria-busy", "true");
+  try {
+    const response = await fetch(form.action, {
+      method: "POST",
+      body: new URLSearchParams(body),
+      headers: { "X-Requested-With": "fetch" },
+      credentials: "same-origin",
+    });
+    const type = response.headers.get("Content-Type") ?? "";
+    if (!type.startsWith("text/html") || (!response.ok && response.status !== 422)) throw response;
+    replace(question, await response.text());
+  } catch (problem) {
+    said.textContent =
+      problem instanceof Response
+        ? `The answer could not be checked (error ${problem.status}). Load the page again and retry.`
+        : "No connection to the site. Your choice is still here: try again in a moment.";
+    said.className = "answer-state bad";
+    button.disabled = false;
+    question.removeAttribute("aria-busy");
+  }
+});
+
+/** Put the server's fragment in the question's place, keep the focus, say what changed. */
+function replace(old, html) {
+  const parsed = new DOMParser().parseFromString(html, "text/html");
+  const fresh = parsed.querySelector("[data-question]");
+  if (!fresh) throw new TypeError("The answer of the site holds no question.");
+  const message = fresh.querySelector("[role=status]");
+  const text = message?.textContent ?? "";
+  const focused = old.contains(document.activeElement) ? document.activeElement : null;
+  const selector = focused && selectorOf(focused);
+  // A status is announced only when its text changes after it is in the page.
+  if (message) message.textContent = "";
+  old.replaceWith(fresh);
+  if (message) requestAnimationFrame(() => (message.textContent = text));
+  if (selector) keepFocus(fresh, selector);
+  updateCount(Number(fresh.dataset.done), Number(fresh.dataset.total));
+}
+
+function selectorOf(element) {
+  if (element.matches("button")) return "button[type=submit]";
+  return `[name="${CSS.escape(element.name)}"][value="${CSS.escape(element.value)}"]`;
+}
+
+function keepFocus(fresh, selector) {
+  let target = fresh.querySelector(selector) ?? fresh.querySelector("button[type=submit]");
+  if (!target || target.disabled || target.matches(":disabled")) {
+    // The control is gone or closed: the question itself holds the keyboard's place.
+    target = fresh;
+    target.tabIndex = -1;
+  }
+  target.focus({ preventScroll: true });
+}
+
+function updateCount(done, total) {
+  for (const count of document.querySelectorAll("[data-quiz-count]")) {
+    count.textContent = `${done} / ${total} done`;
+  }
+  for (const note of document.querySelectorAll("[data-quiz-complete]")) note.hidden = done < total;
+}
