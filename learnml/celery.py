@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "learnml.settings.local")
 
-app = Celery("learnml")
 
-
-@app.on_configure.connect
-def _configure(sender: Celery, **kwargs: object) -> None:
-    """Read Django's settings when Celery is first used, never at import time."""
-
-
-def configure() -> None:
+def configuration() -> dict[str, Any]:
+    """Return the whole configuration; Celery asks for it when it first needs it, not at import."""
     from django.conf import settings
 
-    from gpu_worker.queues import QUEUE_CONTROL, celery_settings
+    from gpu_worker.queues import celery_settings
 
-    app.conf.update(celery_settings(settings.BROKER_URL))
-    app.conf.beat_schedule = {
-        "send-outbox": {
-            "task": "grader.send_outbox",
-            "schedule": settings.GRADING["OUTBOX_INTERVAL_SECONDS"],
-            "options": {"queue": QUEUE_CONTROL, "expires": 60},
-        },
-        "requeue-lost": {
-            "task": "grader.requeue_lost",
-            "schedule": settings.GRADING["SWEEP_INTERVAL_SECONDS"],
-            "options": {"queue": QUEUE_CONTROL, "expires": 60},
-        },
+    return {
+        **celery_settings(settings.BROKER_URL),
+        "beat_schedule": beat_schedule(settings.GRADING),
+        "beat_schedule_filename": str(settings.DATA_DIR / "scheduler" / "schedule"),
+        "timezone": "UTC",
     }
-    app.autodiscover_tasks(["grader"])
+
+
+def beat_schedule(grading: dict[str, Any]) -> dict[str, Any]:
+    """Return the periodic tasks; each expires before it could pile up behind a stopped worker."""
+    from gpu_worker.queues import QUEUE_CONTROL
+
+    def entry(task: str, seconds: float) -> dict[str, Any]:
+        options = {"queue": QUEUE_CONTROL, "expires": max(2 * seconds, 10)}
+        return {"task": task, "schedule": seconds, "options": options}
+
+    return {
+        "send-outbox": entry("grader.send_outbox", grading["OUTBOX_INTERVAL_SECONDS"]),
+        "requeue-lost": entry("grader.requeue_lost", grading["SWEEP_INTERVAL_SECONDS"]),
+    }
+
+
+app = Celery("learnml")
+app.add_defaults(configuration)
+app.autodiscover_tasks(["grader"])
+# Code that only knows `celery.current_app` must send with these settings, from any thread.
+app.set_default()

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.contrib.auth.management import create_permissions
 from django.contrib.auth.models import Group, Permission
-from django.apps import apps
 
 # Every learner may read, answer and submit without any permission; the group marks the role.
 LEARNER = "learner"

@@ -9,6 +9,7 @@ from pathlib import Path
 import environ
 
 from gpu_worker.queues import VISIBILITY_TIMEOUT_SECONDS
+from learnml.queue_socket import queue_socket_path
 
 env = environ.Env()
 
@@ -42,8 +43,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "learnml.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    # Static files are compressed beforehand; pages here, with padding against BREACH.
+    "django.middleware.gzip.GZipMiddleware",
     "learnml.security.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -97,12 +101,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- queue -----------------------------------------------------------------------------------
 REDIS_URL = env.str("REDIS_URL", default="")
-QUEUE_SOCKET = env.str("LEARNML_QUEUE_SOCKET", default=str(DATA_DIR / "queue" / "valkey.sock"))
+QUEUE_SOCKET = env.str("LEARNML_QUEUE_SOCKET", default="") or str(queue_socket_path(DATA_DIR))
 BROKER_URL = REDIS_URL or f"redis+socket://{QUEUE_SOCKET}?virtual_host=0"
-if REDIS_URL:
-    _cache_url = REDIS_URL
-else:
-    _cache_url = f"unix://{QUEUE_SOCKET}?db=1"
+_cache_url = REDIS_URL or f"unix://{QUEUE_SOCKET}?db=1"
 CACHES = {
     "default": {
         "BACKEND": "learnml.cache.TolerantRedisCache",
@@ -202,6 +203,8 @@ SPECTACULAR_SETTINGS = {
 # --- grading: every limit with its unit in the name --------------------------------------------
 GRADING = {
     "HEARTBEAT_TIMEOUT_SECONDS": env.float("LEARNML_HEARTBEAT_TIMEOUT_SECONDS", default=30),
+    # The workers read the same variable.
+    "HEARTBEAT_INTERVAL_SECONDS": env.float("LEARNML_HEARTBEAT_SECONDS", default=5),
     "MAX_GRADING_ATTEMPTS": 3,
     "SWEEP_INTERVAL_SECONDS": env.float("LEARNML_SWEEP_INTERVAL_SECONDS", default=15),
     "OUTBOX_INTERVAL_SECONDS": env.float("LEARNML_OUTBOX_INTERVAL_SECONDS", default=5),

@@ -12,7 +12,8 @@ CSRF_COOKIE_SECURE = True
 SECURE_SSL_REDIRECT = env.bool("LEARNML_SSL_REDIRECT", default=True)
 SECURE_HSTS_SECONDS = env.int("LEARNML_HSTS_SECONDS", default=31_536_000)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+# Rate limits see the learner's address, not the proxy's.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("LEARNML_TRUSTED_PROXIES", default=1)
 EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 EMAIL_HOST = env.str("LEARNML_EMAIL_HOST", default="localhost")
 EMAIL_PORT = env.int("LEARNML_EMAIL_PORT", default=25)

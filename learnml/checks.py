@@ -1,0 +1,96 @@
+"""System checks: what would lose work or open a door is refused with a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+
+from gpu_worker.queues import HARD_TIME_LIMIT_SECONDS
+
+MIN_SECRET_KEY_CHARACTERS = 50
+PLACEHOLDERS = ("change", "secret", "insecure", "example", "tests-only")
+
+
+@register(Tags.compatibility)
+def check_queue_times(**kwargs: Any) -> list[CheckMessage]:
+    """A task that may run longer than the queue waits would be handed out twice."""
+    visibility = settings.QUEUE_VISIBILITY_TIMEOUT_SECONDS
+    messages: list[CheckMessage] = []
+    if visibility <= HARD_TIME_LIMIT_SECONDS:
+        messages.append(
+            Error(
+                f"The queue hands a task out again after {visibility} s, but a task may run for "
+                f"{HARD_TIME_LIMIT_SECONDS} s.",
+                hint="Raise VISIBILITY_TIMEOUT_SECONDS in gpu_worker/queues.py.",
+                id="learnml.E001",
+            )
+        )
+    heartbeat = settings.GRADING["HEARTBEAT_TIMEOUT_SECONDS"]
+    if heartbeat < 2 * settings.GRADING["HEARTBEAT_INTERVAL_SECONDS"]:
+        messages.append(
+            Error(
+                f"A worker counts as lost after {heartbeat} s, less than two of its heartbeats.",
+                hint="Raise LEARNML_HEARTBEAT_TIMEOUT_SECONDS.",
+                id="learnml.E002",
+            )
+        )
+    return messages
+
+
+@register(Tags.security, deploy=True)
+def check_production(**kwargs: Any) -> list[CheckMessage]:
+    """What is right on one's own machine and wrong on a server."""
+    return [*_secrets(), *_services()]
+
+
+def _secrets() -> list[CheckMessage]:
+    messages: list[CheckMessage] = []
+    if settings.DEMO_ACCOUNTS_ALLOWED:
+        messages.append(
+            Error(
+                "Demo accounts are allowed: their password is printed and stored.",
+                hint="Use DJANGO_SETTINGS_MODULE=learnml.settings.production.",
+                id="learnml.E003",
+            )
+        )
+    key = settings.SECRET_KEY
+    if len(key) < MIN_SECRET_KEY_CHARACTERS or key.lower().startswith(PLACEHOLDERS):
+        messages.append(
+            Error(
+                "LEARNML_SECRET_KEY is short or a placeholder; sessions could be forged.",
+                hint="Make one: python -c 'import secrets; print(secrets.token_urlsafe(50))'",
+                id="learnml.E004",
+            )
+        )
+    if "*" in settings.ALLOWED_HOSTS:
+        messages.append(
+            Error(
+                "Every host name is allowed; links in e-mails could point anywhere.",
+                hint="List the site's names in LEARNML_ALLOWED_HOSTS.",
+                id="learnml.E005",
+            )
+        )
+    return messages
+
+
+def _services() -> list[CheckMessage]:
+    messages: list[CheckMessage] = []
+    if not settings.REDIS_URL:
+        messages.append(
+            Warning(
+                "The embedded queue is used; it reaches workers on this machine only.",
+                hint="Set REDIS_URL to a Redis or Valkey server.",
+                id="learnml.W001",
+            )
+        )
+    if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+        messages.append(
+            Warning(
+                "SQLite is used; it serves one machine only.",
+                hint="Set DATABASE_URL to a PostgreSQL database.",
+                id="learnml.W002",
+            )
+        )
+    return messages

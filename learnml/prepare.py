@@ -1,0 +1,64 @@
+"""Bring database and static files up to what the sources say; each step only if needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command, get_commands
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from learnml import demo
+from learnml.supervisor import fingerprint
+
+Say = Callable[[str], None]
+
+
+def prepare_database(say: Say) -> None:
+    """Migrate, then load courses and exercises from their files.
+
+    All three change nothing where nothing is to be changed, so running again is harmless.
+    """
+    digest = fingerprint.database_fingerprint(settings.BASE_DIR)
+    if pending_migrations():
+        say("Migrating the database ...")
+        call_command("migrate", interactive=False, verbosity=0)
+    for command in ("load_course", "load_exercises"):
+        if command in get_commands():
+            call_command(command)
+    _mark(digest)
+
+
+def pending_migrations() -> bool:
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def _mark(digest: str) -> None:
+    connection = connections[DEFAULT_DB_ALIAS]
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute(f"PRAGMA user_version = {fingerprint.as_user_version(digest)}")
+
+
+def prepare_static_files(say: Say) -> None:
+    """Collect and compress the static files unless they are the same as last time."""
+    digest = fingerprint.static_fingerprint(settings.BASE_DIR)
+    root = Path(settings.STATIC_ROOT)
+    if fingerprint.static_is_prepared(root, digest):
+        return
+    say("Collecting and compressing the static files ...")
+    call_command("collectstatic", interactive=False, verbosity=0, clear=True)
+    fingerprint.static_note(root).write_text(digest)
+
+
+def prepare_demo_accounts(say: Say, password: str) -> None:
+    """Make the demo accounts on the first start, where the settings allow them."""
+    if not settings.DEMO_ACCOUNTS_ALLOWED:
+        return
+    accounts = demo.make_demo_accounts(password)
+    if accounts is not None:
+        demo.write_note(accounts, settings.DATA_DIR)
+        say(f"Made the demo accounts {', '.join(accounts.usernames)}.")

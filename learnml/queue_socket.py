@@ -1,0 +1,28 @@
+"""Where the embedded queue's Unix socket is: one rule for supervisor, site and commands."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+# Unix sockets allow 108 bytes on Linux and 104 on macOS, with the final NUL.
+MAX_SOCKET_PATH_BYTES = 100
+
+
+def queue_socket_path(data_dir: Path) -> Path:
+    """Return the socket's path inside `data_dir`, or in a short private folder if that is too long.
+
+    The short folder's name holds the user's id and a hash of `data_dir`, so that every process
+    that knows the data folder finds the same socket. The supervisor makes the folder and checks
+    that nobody else owns it.
+    """
+    path = data_dir / "queue" / "valkey.sock"
+    if len(os.fsencode(path)) <= MAX_SOCKET_PATH_BYTES:
+        return path
+    digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
+    runtime = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
+    if len(os.fsencode(runtime)) > 50:
+        runtime = "/tmp"  # noqa: S108  the folder below is private and checked
+    return Path(runtime) / f"learnml-{os.getuid()}-{digest}" / "valkey.sock"

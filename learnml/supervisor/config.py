@@ -1,0 +1,72 @@
+"""What `up` reads from the environment, checked once at the start."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from learnml.queue_socket import queue_socket_path
+
+DEFAULT_PORT = 8000
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+
+
+class StartError(Exception):
+    """LearnML cannot start; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Where things are. `redis_url` and `database_url` are empty for the embedded services."""
+
+    base_dir: Path
+    data_dir: Path
+    host: str
+    port: int
+    redis_url: str
+    database_url: str
+    queue_socket: Path
+
+    @property
+    def url(self) -> str:
+        """The address to open in a browser on this machine."""
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host  # noqa: S104
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+
+    @property
+    def uses_sqlite_file(self) -> bool:
+        return not self.database_url
+
+
+def read_config(environ: Mapping[str, str] | None = None) -> Config:
+    """Read the configuration.
+
+    Raises:
+        StartError: `PORT` is not a port number.
+    """
+    env = os.environ if environ is None else environ
+    data_dir = Path(env.get("LEARNML_DATA") or BASE_DIR / "var").expanduser().resolve()
+    socket = env.get("LEARNML_QUEUE_SOCKET", "")
+    return Config(
+        base_dir=BASE_DIR,
+        data_dir=data_dir,
+        host=env.get("LEARNML_HOST") or "127.0.0.1",
+        port=read_port(env.get("PORT", "")),
+        redis_url=env.get("REDIS_URL", ""),
+        database_url=env.get("DATABASE_URL", ""),
+        queue_socket=Path(socket) if socket else queue_socket_path(data_dir),
+    )
+
+
+def read_port(text: str) -> int:
+    """Return the port number in `text`, or the default if it is empty."""
+    if not text:
+        return DEFAULT_PORT
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65535):
+        raise StartError(
+            f"PORT={text} is not a port number. Use a number from 1 to 65535, for example "
+            "PORT=8001 ./run"
+        )
+    return int(text)

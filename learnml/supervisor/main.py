@@ -1,0 +1,207 @@
+"""`manage.py up`: the order of a start, and what is printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import time
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from . import fingerprint, preflight, queue_server
+from .config import Config, StartError, read_config
+from .output import Output
+from .processes import (
+    PREPARE_COMMAND,
+    ProcessSpec,
+    python_processes,
+    site_environment,
+    with_interpreter,
+)
+from .supervisor import Stopped, Supervisor
+
+QUEUE_START_SECONDS = 10.0
+PAGE_TIMEOUT_SECONDS = 5.0
+POLL_SECONDS = 0.05
+ERROR_POLL_SECONDS = 2.0
+# The other parts wait for the first page, but not for ever.
+LATEST_START_SECONDS = 8.0
+USAGE = """Usage: ./run   (or: python manage.py up)
+
+Starts the queue, the web site, the grading worker, the control worker and the scheduler, and
+prints the address. Ctrl-C stops everything.
+
+  PORT                    port of the web site (default 8000)
+  LEARNML_HOST            address to listen on (default 127.0.0.1)
+  LEARNML_DATA            folder for database, queue and media (default var/)
+  LEARNML_DEMO_PASSWORD   password of the demo accounts made at the first start
+  DATABASE_URL            PostgreSQL instead of the SQLite file in the data folder
+  REDIS_URL               Redis or Valkey instead of the embedded queue
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run until stopped. Return the exit code."""
+    if arguments:
+        wants_help = arguments[0] in ("-h", "--help")
+        stream = sys.stdout if wants_help else sys.stderr
+        stream.write(USAGE if wants_help else f"Unknown argument: {arguments[0]}\n\n{USAGE}")
+        return 0 if wants_help else 2
+    output = Output(sys.stdout)
+    try:
+        config = read_config()
+        preflight.prepare_data_dir(config.data_dir)
+        with preflight.lock_data_dir(config):
+            preflight.check_port_free(config)
+            with Supervisor(config, output) as supervisor:
+                return _run(config, output, supervisor)
+    except StartError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    except Stopped:
+        return 0
+    except BrokenPipeError:
+        # Nobody reads any more, as in `./run | head`; everything has been stopped above.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(config: Config, output: Output, supervisor: Supervisor) -> int:
+    started_at = time.monotonic()
+    for line in preflight.isolation_warnings():
+        output.say(f"Note: {line}")
+    _start_queue(config, output, supervisor)
+    if not _is_prepared(config):
+        output.say("Preparing the database and the pages ...")
+        command = with_interpreter(PREPARE_COMMAND)
+        if supervisor.run_once(ProcessSpec("prepare", command, site_environment(config))) != 0:
+            raise StartError(
+                "The database could not be prepared; the lines above say why. Nothing was started."
+            )
+    specs = python_processes(config)
+    for spec in specs:
+        if spec.early:
+            supervisor.add(spec)
+    late = [spec for spec in specs if not spec.early]
+    if _wait_for_page(config, output, supervisor, LATEST_START_SECONDS):
+        _announce(config, output, started_at)
+        _add(supervisor, late)
+    else:
+        _add(supervisor, late)
+        if _wait_for_page(config, output, supervisor, float("inf")):
+            _announce(config, output, started_at)
+    supervisor.run()
+    output.say("Stopping ...")
+    return 0
+
+
+def _add(supervisor: Supervisor, specs: list[ProcessSpec]) -> None:
+    for spec in specs:
+        if not supervisor.stopping:
+            supervisor.add(spec)
+
+
+def _start_queue(config: Config, output: Output, supervisor: Supervisor) -> None:
+    if config.redis_url:
+        if not _reachable(config.redis_url):
+            address = urlsplit(config.redis_url)
+            output.say(
+                f"Note: the queue at {address.hostname}:{address.port or 6379} does not answer. "
+                "Submissions are kept and sent when it is back."
+            )
+        return
+    server = queue_server.find_server()
+    queue_server.make_folders(config, server)
+    command = tuple(queue_server.server_command(config, server))
+    supervisor.add(ProcessSpec("queue", command, dict(os.environ), early=True))
+    deadline = time.monotonic() + QUEUE_START_SECONDS
+    while not queue_server.answers(config.queue_socket):
+        supervisor.turn(0.01)
+        if supervisor.stopping:
+            raise Stopped
+        if time.monotonic() > deadline:
+            raise StartError(
+                f"The queue server {server} does not answer on {config.queue_socket}; its log "
+                f"{queue_server.log_file(config, server)} says why. If its files beside the log "
+                "are damaged, remove them: submissions are in the database and are sent again."
+            )
+
+
+def _reachable(redis_url: str) -> bool:
+    address = urlsplit(redis_url)
+    if not address.hostname:
+        return queue_server.answers(Path(address.path))
+    try:
+        with socket.create_connection((address.hostname, address.port or 6379), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def _is_prepared(config: Config) -> bool:
+    static_root = Path(os.environ.get("LEARNML_STATIC_ROOT") or config.data_dir / "static")
+    static_digest = fingerprint.static_fingerprint(config.base_dir)
+    if not config.uses_sqlite_file or not fingerprint.static_is_prepared(
+        static_root, static_digest
+    ):
+        return False
+    return fingerprint.sqlite_is_prepared(
+        config.data_dir / "db.sqlite3", fingerprint.database_fingerprint(config.base_dir)
+    )
+
+
+def _wait_for_page(config: Config, output: Output, supervisor: Supervisor, seconds: float) -> bool:
+    """Wait until the first page comes without a server error; say so once if one comes."""
+    deadline = time.monotonic() + seconds
+    pause = POLL_SECONDS
+    next_look = 0.0
+    while (now := time.monotonic()) < deadline and not supervisor.stopping:
+        supervisor.turn(POLL_SECONDS)
+        if now < next_look or not supervisor.is_running("web"):
+            continue
+        status = page_status(config)
+        if status is not None and status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            return True
+        if status is not None and pause == POLL_SECONDS:
+            output.say(f"The first page answers with the error {status}; the web's lines say why.")
+            pause = ERROR_POLL_SECONDS
+        next_look = time.monotonic() + pause
+    return False
+
+
+def page_status(config: Config) -> int | None:
+    """Ask for the first page as a browser would. Return its status, None without an answer."""
+    address = urlsplit(config.url)
+    try:
+        with socket.create_connection(
+            (address.hostname or "127.0.0.1", config.port), timeout=PAGE_TIMEOUT_SECONDS
+        ) as connection:
+            connection.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            words = connection.recv(64).split(b" ")
+    except OSError:
+        return None
+    return int(words[1]) if len(words) > 1 and words[1].isdigit() else None
+
+
+def _announce(config: Config, output: Output, started_at: float) -> None:
+    output.say()
+    output.say(f"LearnML is ready after {time.monotonic() - started_at:.1f} s: {config.url}")
+    demo = _demo_accounts(config.data_dir)
+    if demo:
+        names = ", ".join(str(name) for name in demo["usernames"])
+        output.say(f"  Demo accounts: {names}; password: {demo['password']}")
+        output.say(f"  Admin (author, grader): {config.url}admin/")
+    output.say("  For an account with all rights: .venv/bin/python manage.py createsuperuser")
+    output.say("  Ctrl-C stops everything.")
+    output.say()
+
+
+def _demo_accounts(data_dir: Path) -> dict[str, object] | None:
+    try:
+        demo = json.loads((data_dir / "demo_accounts.json").read_text())
+    except (OSError, ValueError):
+        return None
+    return demo if isinstance(demo, dict) and {"usernames", "password"} <= demo.keys() else None

@@ -1,0 +1,191 @@
+"""The loop: forwards what the parts write, starts again what died, stops everything in order."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import selectors
+import signal
+import time
+from types import FrameType
+
+from .config import Config, StartError
+from .output import Output
+from .part import Part, exit_text
+from .processes import ProcessSpec
+from .watchdog import Watchdog
+
+STOP_SECONDS = 4.0
+QUEUE_STOP_SECONDS = 2.0
+IDLE_SECONDS = 1.0
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stopped(Exception):
+    """A signal asked to stop while something was being waited for."""
+
+
+class Supervisor:
+    """Runs parts until a signal comes. Use as a context manager: leaving it stops everything."""
+
+    def __init__(self, config: Config, output: Output) -> None:
+        self._config = config
+        self._output = output
+        self._selector = selectors.DefaultSelector()
+        self._parts: list[Part] = []
+        self._rests: dict[str, str] = {}
+        self._decoders: dict[str, codecs.IncrementalDecoder] = {}
+        self._signals = 0
+        self._watchdog = Watchdog()
+
+    def __enter__(self) -> Supervisor:
+        waking, woken = os.pipe()
+        for descriptor in (waking, woken):
+            os.set_blocking(descriptor, False)
+        signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+        self._selector.register(waking, selectors.EVENT_READ, None)
+        for number in STOP_SIGNALS:
+            signal.signal(number, self._on_signal)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._stop_everything()
+        finally:
+            for part in self._parts:
+                part.kill()
+            self._watchdog.dismiss()
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._signals += 1
+
+    @property
+    def stopping(self) -> bool:
+        return self._signals > 0
+
+    # --- starting ---------------------------------------------------------------------------
+    def add(self, spec: ProcessSpec) -> None:
+        """Start a part and keep it running."""
+        part = Part(spec, self._config.base_dir, self._watchdog)
+        self._parts.append(part)
+        self._start(part)
+
+    def run_once(self, spec: ProcessSpec) -> int:
+        """Run a command to its end, forwarding its output. Return its exit code.
+
+        Raises:
+            Stopped: a signal came meanwhile; the command has been ended.
+        """
+        part = Part(spec, self._config.base_dir, self._watchdog)
+        self._start(part)
+        try:
+            while (code := part.exit_code()) is None:
+                self.turn(IDLE_SECONDS)
+                if self.stopping:
+                    raise Stopped
+            self._drain(part)
+            return code
+        finally:
+            self._forget(part)
+
+    def is_running(self, name: str) -> bool:
+        return any(part.name == name and part.is_running() for part in self._parts)
+
+    def _start(self, part: Part) -> None:
+        try:
+            descriptor = part.start()
+        except OSError as error:
+            raise StartError(
+                f"{part.name} cannot be started: {part.spec.command[0]}: {error.strerror}."
+            ) from error
+        self._decoders[part.name] = codecs.getincrementaldecoder("utf-8")("replace")
+        self._selector.register(descriptor, selectors.EVENT_READ, part)
+
+    # --- the loop -----------------------------------------------------------------------------
+    def turn(self, seconds: float) -> None:
+        """Wait at most `seconds` for something to happen, and deal with it."""
+        for key, _ in self._selector.select(self._until_next_start(seconds)):
+            if key.data is None:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(key.fd, 4096)
+            elif not self._forward(key.data):
+                self._selector.unregister(key.fd)
+        if not self.stopping:
+            self._look_after_parts()
+
+    def run(self) -> None:
+        """Look after the parts until a signal asks to stop."""
+        while not self.stopping:
+            self.turn(IDLE_SECONDS)
+
+    def _until_next_start(self, seconds: float) -> float:
+        now = time.monotonic()
+        starts = [part.start_again_at - now for part in self._parts if part.start_again_at]
+        return max(0.0, min([seconds, *starts]))
+
+    def _look_after_parts(self) -> None:
+        now = time.monotonic()
+        for part in self._parts:
+            if part.start_again_at is not None:
+                if now >= part.start_again_at:
+                    self._start(part)
+            elif (code := part.exit_code()) is not None:
+                self._drain(part)
+                # What the dead process left behind may hold its port or its task.
+                self._forget(part)
+                delay = part.plan_restart(now)
+                self._output.say(
+                    f"{part.name} ended ({exit_text(code)}); starting it again in {delay:g} s."
+                )
+
+    def _forget(self, part: Part) -> None:
+        for key in list(self._selector.get_map().values()):
+            if key.data is part:
+                self._selector.unregister(key.fd)
+        part.kill()
+        self._flush(part)
+
+    # --- output -------------------------------------------------------------------------------
+    def _forward(self, part: Part) -> bool:
+        data = part.read()
+        if data is None:
+            return False
+        text = self._rests.get(part.name, "") + self._decoders[part.name].decode(data)
+        *lines, self._rests[part.name] = text.split("\n")
+        for line in lines:
+            self._output.part(part.name, line)
+        return True
+
+    def _drain(self, part: Part) -> None:
+        while (data := part.read()) is not None and data:
+            text = self._rests.get(part.name, "") + self._decoders[part.name].decode(data)
+            *lines, self._rests[part.name] = text.split("\n")
+            for line in lines:
+                self._output.part(part.name, line)
+
+    def _flush(self, part: Part) -> None:
+        if rest := self._rests.pop(part.name, ""):
+            self._output.part(part.name, rest)
+
+    # --- stopping -----------------------------------------------------------------------------
+    def _stop_everything(self) -> None:
+        # The queue goes last: the others say goodbye to it.
+        queue = [part for part in self._parts if part.name == "queue"]
+        others = [part for part in self._parts if part.name != "queue"]
+        self._stop(others, STOP_SECONDS)
+        self._stop(queue, QUEUE_STOP_SECONDS)
+
+    def _stop(self, parts: list[Part], seconds: float) -> None:
+        signals_so_far = self._signals
+        for part in parts:
+            part.ask_to_stop()
+        deadline = time.monotonic() + seconds
+        self._signals = max(self._signals, 1)
+        while any(part.is_running() for part in parts) and time.monotonic() < deadline:
+            if self._signals > max(signals_so_far, 1):
+                break  # asked a second time: at once
+            self.turn(0.1)
+        for part in parts:
+            self._forget(part)
