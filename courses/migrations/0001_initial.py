@@ -75,7 +75,7 @@ class Migration(migrations.Migration):
                 ('page', models.JSONField()),
                 ('answers', models.JSONField()),
                 ('question_versions', models.JSONField(default=dict)),
-                ('renderer_version', models.PositiveIntegerField()),
+                ('build_version', models.PositiveIntegerField()),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('chapter', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='revisions', to='courses.chapter')),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),

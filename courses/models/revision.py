@@ -38,7 +38,7 @@ class ChapterRevision(models.Model):
     page = models.JSONField()
     answers = models.JSONField()
     question_versions = models.JSONField(default=dict)
-    renderer_version = models.PositiveIntegerField()
+    build_version = models.PositiveIntegerField()
     stylesheet = models.ForeignKey(
         MathStylesheet, on_delete=models.PROTECT, related_name="revisions", null=True
     )

@@ -10,7 +10,7 @@ QUIZ = "quiz"
 
 
 def mark_met(learner: Learner, chapter: Chapter, name: str) -> bool:
-    """Record that `learner` meets requirement `name` of `chapter`; complete it if that was the last.
+    """Record that `learner` meets requirement `name`; complete the chapter if that was the last.
 
     Safe to call any number of times and from any number of processes. Returns True only for the
     one call that completed the chapter. A name that the chapter does not require is recorded all

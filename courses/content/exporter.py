@@ -1,0 +1,164 @@
+"""From the database to content and to files: the exact inverse of the importer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.db.models import Prefetch, QuerySet
+
+from courses.models import Chapter, Course, Formula, Question
+
+from . import files
+from .schema import (
+    ChapterContent,
+    ChoiceContent,
+    ChoiceQuestionContent,
+    CourseContent,
+    FormulaContent,
+    HintContent,
+    LineContent,
+    ListingContent,
+    MechanismContent,
+    NumericQuestionContent,
+    QuestionContent,
+    StepContent,
+    SymbolContent,
+)
+
+CHAPTER_FIELDS = (
+    "slug",
+    "title",
+    "summary",
+    "minutes",
+    "requirements",
+    "intuition",
+    "formulas_intro",
+    "derivation_intro",
+    "mechanism_intro",
+    "code_intro",
+    "summary_text",
+    "references",
+)
+
+
+def with_parts(chapters: QuerySet[Chapter]) -> QuerySet[Chapter]:
+    """Fetch chapters with all that `chapter_content` reads, in a constant number of queries."""
+    return chapters.prefetch_related(
+        Prefetch("formulas", Formula.objects.prefetch_related("symbols")),
+        "steps",
+        "mechanism",
+        "listings",
+        Prefetch("questions", Question.objects.prefetch_related("choices", "hints")),
+    )
+
+
+def stored_content(chapter: Chapter) -> ChapterContent:
+    """Return the content of a chapter as the database holds it now, read afresh."""
+    return chapter_content(with_parts(Chapter.objects.filter(pk=chapter.pk)).get())
+
+
+def chapter_content(chapter: Chapter) -> ChapterContent:
+    """Return the content of a chapter with its parts; may raise pydantic's `ValidationError`."""
+    return ChapterContent(
+        **{name: getattr(chapter, name) for name in CHAPTER_FIELDS},
+        formulas=[_formula(formula) for formula in chapter.formulas.all()],
+        steps=[
+            StepContent(
+                key=step.key,
+                title=step.title,
+                tex=step.tex,
+                reason=step.reason,
+                formula=step.formula or None,
+                line=step.line or None,
+            )
+            for step in chapter.steps.all()
+        ],
+        mechanism=[
+            MechanismContent(key=part.key, title=part.title, body=part.body)
+            for part in chapter.mechanism.all()
+        ],
+        listings=[
+            ListingContent(
+                filename=listing.filename,
+                language=listing.language,
+                title=listing.title,
+                lines=[LineContent(**line) for line in listing.lines],
+                code=listing.code,
+                output=listing.output,
+            )
+            for listing in chapter.listings.all()
+        ],
+        questions=[_question(question) for question in chapter.questions.all()],
+    )
+
+
+def course_content(course: Course) -> CourseContent:
+    """Return the content of a course: its own fields and the order of its chapters."""
+    return CourseContent(
+        slug=course.slug,
+        title=course.title,
+        summary=course.summary,
+        chapters=[chapter.slug for chapter in course.chapters.all()],
+    )
+
+
+def export_course(course: Course, target: Path) -> list[Path]:
+    """Write a course to the folder `target/<course slug>`; return the files written.
+
+    Files that the course does not have are left alone.
+    """
+    folder = target / course.slug
+    written = _write(folder, files.course_files(course_content(course)))
+    for chapter in with_parts(course.chapters.all()):
+        written += _write(folder / chapter.slug, files.chapter_files(chapter_content(chapter)))
+    return written
+
+
+def _formula(formula: Formula) -> FormulaContent:
+    return FormulaContent(
+        key=formula.key,
+        title=formula.title,
+        tex=formula.tex,
+        numpy=formula.numpy,
+        spoken=formula.spoken,
+        note=formula.note,
+        symbols=[
+            SymbolContent(tex=symbol.tex, name=symbol.name, shape=symbol.shape)
+            for symbol in formula.symbols.all()
+        ],
+    )
+
+
+def _question(question: Question) -> QuestionContent:
+    if question.kind == Question.Kind.NUMERIC:
+        return NumericQuestionContent(
+            key=question.key,
+            kind="numeric",
+            prompt=question.prompt,
+            explanation=question.explanation,
+            answer=question.answer,
+            tolerance=question.tolerance,
+            hints=[
+                HintContent(value=hint.value, feedback=hint.feedback)
+                for hint in question.hints.all()
+            ],
+        )
+    return ChoiceQuestionContent(
+        key=question.key,
+        kind="single" if question.kind == Question.Kind.SINGLE else "multiple",
+        prompt=question.prompt,
+        explanation=question.explanation,
+        choices=[
+            ChoiceContent(
+                key=choice.key, text=choice.text, correct=choice.correct, feedback=choice.feedback
+            )
+            for choice in question.choices.all()
+        ],
+    )
+
+
+def _write(folder: Path, contents: dict[str, bytes]) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in contents.items():
+        (folder / name).write_bytes(data)
+    return [folder / name for name in contents]

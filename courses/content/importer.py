@@ -1,0 +1,233 @@
+"""From files to the database: whole courses, one transaction a chapter, only what changed.
+
+A chapter (or a course's own fields) that was edited in the admin since its last import is kept and
+reported, unless the import is forced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import models, transaction
+
+from courses import services
+from courses.models import Chapter, Course
+from courses.publishing import BUILD_VERSION
+
+from . import files
+from .errors import ContentError, FileError, describe
+from .exporter import CHAPTER_FIELDS, course_content, stored_content
+from .schema import ChapterContent, CourseContent, content_hash, to_data
+
+CHANGE_REASON = "Imported from files"
+
+
+class Action(Enum):
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    KEPT = "kept"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one course or chapter, with the reason in words where there is one."""
+
+    name: str
+    action: Action
+    message: str = ""
+
+
+@dataclass(slots=True)
+class Report:
+    """What an import did, in order."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    @property
+    def failed(self) -> list[Outcome]:
+        return [outcome for outcome in self.outcomes if outcome.action is Action.FAILED]
+
+    def add(self, name: str, action: Action, message: str = "") -> None:
+        self.outcomes.append(Outcome(name, action, message))
+
+
+def load_course(path: Path, force: bool = False, by: User | None = None) -> Report:
+    """Import the course in the folder `path`; mistakes are in the report, chapter by chapter.
+
+    `FileError` where there is no readable `course.yaml`.
+    """
+    folder = files.read_folder(path)
+    content = files.read_course(folder)
+    report = Report()
+    course = Course.objects.filter(slug=content.slug).first()
+    edited = course is not None and course.imported_content_hash != _course_hash(course)
+    if course is not None and course.imported_files_hash == folder.hash and not force:
+        report.add(course.slug, Action.UNCHANGED)
+    elif course is not None and edited and not force:
+        report.add(course.slug, Action.KEPT, _kept_text("course.yaml"))
+    else:
+        action = Action.CREATED if course is None else Action.UPDATED
+        course = _write_course(course, content, folder.hash)
+        report.add(course.slug, action)
+    known = {chapter.slug: chapter for chapter in _chapters(content.chapters)}
+    changed = False
+    for position, slug in enumerate(content.chapters, start=1):
+        outcome = _load_chapter(course, path / slug, position, known.get(slug), force, by)
+        changed |= outcome.action in {Action.CREATED, Action.UPDATED}
+        report.outcomes.append(outcome)
+    if changed or report.outcomes[0].action in {Action.CREATED, Action.UPDATED}:
+        _order_chapters(course, content, keep=edited and not force)
+    return report
+
+
+def _chapters(slugs: Sequence[str]) -> Iterable[Chapter]:
+    return Chapter.objects.filter(slug__in=slugs).select_related("course", "current_revision")
+
+
+def _course_hash(course: Course) -> str:
+    return content_hash(to_data(course_content(course)))
+
+
+def _kept_text(name: str) -> str:
+    return (
+        f"{name} has changed, but so has this in the admin since the last import, so the admin's "
+        "text was kept. Export it first if you want both, then import with --force."
+    )
+
+
+def _write_course(course: Course | None, content: CourseContent, files_hash: str) -> Course:
+    course = course or Course(slug=content.slug)
+    course.title, course.summary = content.title, content.summary
+    course.imported_files_hash = files_hash
+    _save(course)
+    return course
+
+
+def _order_chapters(course: Course, content: CourseContent, keep: bool) -> None:
+    """Order the chapters as in the file, then note what the import left behind."""
+    if keep:
+        return
+    with transaction.atomic():
+        for position, slug in enumerate(content.chapters, start=1):
+            course.chapters.filter(slug=slug).exclude(position=position).update(position=position)
+        Course.objects.filter(pk=course.pk).update(imported_content_hash=_course_hash(course))
+
+
+def _load_chapter(
+    course: Course, path: Path, position: int, chapter: Chapter | None, force: bool, by: User | None
+) -> Outcome:
+    try:
+        folder = files.read_folder(path)
+        if chapter is not None and chapter.course_id != course.pk:
+            return Outcome(
+                path.name,
+                Action.FAILED,
+                f"{path}: the course “{chapter.course.slug}” already has a chapter with this slug. "
+                "Give it another, which no other course uses.",
+            )
+        if chapter is not None and not force and chapter.imported_files_hash == folder.hash:
+            return _refresh(chapter, by)
+        content = files.read_chapter(folder)
+        if chapter is not None and not force and _is_edited(chapter, content):
+            return Outcome(path.name, Action.KEPT, _kept_text(path.name))
+        action = Action.CREATED if chapter is None else Action.UPDATED
+        with transaction.atomic():
+            chapter = chapter or Chapter(course=course, slug=content.slug, position=position)
+            write_chapter(chapter, content, folder.hash)
+            _publish(chapter, by)
+        return Outcome(path.name, action)
+    except FileError as error:
+        return Outcome(path.name, Action.FAILED, str(error))
+    except ContentError as error:
+        text = "\n".join(f"{path}: {line}" for line in describe(error.errors))
+        return Outcome(path.name, Action.FAILED, text)
+
+
+def _refresh(chapter: Chapter, by: User | None) -> Outcome:
+    """The files are as they were; only a newer renderer asks for a new revision."""
+    current = chapter.current_revision
+    if not chapter.published or (current is not None and current.build_version == BUILD_VERSION):
+        return Outcome(chapter.slug, Action.UNCHANGED)
+    services.publish_chapter(chapter, by)
+    return Outcome(chapter.slug, Action.UPDATED, "Rendered again by the newer renderer.")
+
+
+def _is_edited(chapter: Chapter, content: ChapterContent) -> bool:
+    """Edited since the last import, and not into what the files say now."""
+    hash_now = content_hash(to_data(stored_content(chapter)))
+    return hash_now not in {chapter.imported_content_hash, content_hash(to_data(content))}
+
+
+def _publish(chapter: Chapter, by: User | None) -> None:
+    if chapter.published:
+        services.publish_chapter(chapter, by)
+    else:
+        services.check_chapter(chapter)
+
+
+def write_chapter(chapter: Chapter, content: ChapterContent, files_hash: str = "") -> None:
+    """Make the database hold `content`; rows that are the same already are not written."""
+    for name in CHAPTER_FIELDS:
+        setattr(chapter, name, getattr(content, name))
+    chapter.imported_files_hash = files_hash
+    chapter.imported_content_hash = content_hash(to_data(content))
+    _save(chapter)
+    data = to_data(content)
+    formulas = _sync(chapter.formulas, "key", data["formulas"], leave_out=("symbols",))
+    for formula, row in zip(formulas, data["formulas"], strict=True):
+        _sync(formula.symbols, "position", row["symbols"])
+    for step in data["steps"]:
+        step["formula"], step["line"] = step["formula"] or "", step["line"] or ""
+    _sync(chapter.steps, "key", data["steps"])
+    _sync(chapter.mechanism, "key", data["mechanism"])
+    _sync(chapter.listings, "filename", data["listings"])
+    for question in data["questions"]:
+        question.setdefault("answer", "")
+        question.setdefault("tolerance", "")
+    questions = _sync(chapter.questions, "key", data["questions"], leave_out=("choices", "hints"))
+    for question, row in zip(questions, data["questions"], strict=True):
+        _sync(question.choices, "key", row.get("choices", []))
+        _sync(question.hints, "value", row.get("hints", []))
+
+
+def _sync(
+    children: Any, identity: str, rows: Sequence[Mapping[str, Any]], leave_out: tuple[str, ...] = ()
+) -> list[Any]:
+    """Make the related objects `children` equal to `rows`, matched by the field `identity`.
+
+    Objects keep their primary key while their identity stays, so that their history goes on.
+    `leave_out` names what of a row are not fields of the object itself.
+    """
+    wanted = [
+        {name: value for name, value in row.items() if name not in leave_out} | {"position": place}
+        for place, row in enumerate(rows, start=1)
+    ]
+    existing = {getattr(child, identity): child for child in children.all()}
+    for key in existing.keys() - {row[identity] for row in wanted}:
+        existing[key].delete()
+    synced = []
+    for row in wanted:
+        child = existing.get(row[identity])
+        if child is None:
+            child = children.model(**{children.field.name: children.instance})
+        elif all(getattr(child, name) == value for name, value in row.items()):
+            synced.append(child)
+            continue
+        for name, value in row.items():
+            setattr(child, name, value)
+        _save(child)
+        synced.append(child)
+    return synced
+
+
+def _save(row: models.Model) -> None:
+    """Save with a reason that the row's history shows."""
+    row._change_reason = CHANGE_REASON  # type: ignore[attr-defined]
+    row.save()

@@ -1,0 +1,183 @@
+"""What must hold between the fields of a chapter; each broken rule says what to do about it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from courses.quiz.numbers import NumberError, read_number, within_tolerance
+from courses.rendering import SourceError
+
+from .schema import (
+    CHAPTER_FILE,
+    OUTPUT_SUFFIX,
+    ChapterContent,
+    ChoiceQuestionContent,
+    ListingContent,
+    NumericQuestionContent,
+    QuestionContent,
+)
+
+MIN_CHOICES = 2
+Errors = dict[str, list[SourceError]]
+
+
+def broken_rules(content: ChapterContent, published: bool = True) -> Errors:
+    """Return the broken rules by field path (see `ContentError`); empty when all hold."""
+    errors: Errors = defaultdict(list)
+    _unique_keys(content, errors)
+    _references(content, errors)
+    for listing in content.listings:
+        _listing_lines(listing, errors)
+    for question in content.questions:
+        _question(question, errors)
+    if published and "quiz" in content.requirements and not content.questions:
+        _add(
+            errors,
+            "requirements",
+            "The chapter requires its quiz but has no question, so nobody could complete it. "
+            "Add a question, or take quiz out of the requirements.",
+        )
+    return dict(errors)
+
+
+def _add(errors: Errors, field: str, message: str, line: int = 1, excerpt: str = "") -> None:
+    errors[field].append(SourceError(line=line, column=1, message=message, excerpt=excerpt))
+
+
+def _repeated(keys: Iterable[str]) -> list[str]:
+    seen: set[str] = set()
+    return [key for key in keys if key in seen or seen.add(key)]  # type: ignore[func-returns-value]
+
+
+def _unique_keys(content: ChapterContent, errors: Errors) -> None:
+    groups: dict[str, Sequence[str]] = {
+        "formulas": [part.key for part in content.formulas],
+        "steps": [part.key for part in content.steps],
+        "mechanism": [part.key for part in content.mechanism],
+        "listings": [part.filename for part in content.listings],
+        "questions": [part.key for part in content.questions],
+        "requirements": content.requirements,
+    }
+    for field, keys in groups.items():
+        for key in _repeated(keys):
+            _add(errors, field, f"“{key}” stands here twice. Give each its own name.")
+    _filenames(content.listings, errors)
+    # Named lines are anchors of the page, so two listings may not share one.
+    seen: set[str] = set()
+    for listing in content.listings:
+        for line in listing.lines:
+            if line.key in seen:
+                _add(
+                    errors,
+                    f"listings/{listing.filename}/lines",
+                    f"The name “{line.key}” is used twice in this chapter. Give each line its own.",
+                )
+            seen.add(line.key)
+
+
+def _filenames(listings: Sequence[ListingContent], errors: Errors) -> None:
+    reserved = {CHAPTER_FILE} | {listing.filename + OUTPUT_SUFFIX for listing in listings}
+    for listing in listings:
+        if listing.filename in reserved:
+            _add(
+                errors,
+                f"listings/{listing.filename}/filename",
+                f"“{listing.filename}” is the name of another file of the chapter's folder. "
+                "Choose another name.",
+            )
+
+
+def _references(content: ChapterContent, errors: Errors) -> None:
+    formulas = [formula.key for formula in content.formulas]
+    lines = [line.key for listing in content.listings for line in listing.lines]
+    for step in content.steps:
+        if step.formula is not None and step.formula not in formulas:
+            _add(
+                errors,
+                f"steps/{step.key}/formula",
+                f"No formula of this chapter has the key “{step.formula}”. {_known(formulas)}",
+            )
+        if step.line is not None and step.line not in lines:
+            _add(
+                errors,
+                f"steps/{step.key}/line",
+                f"No listing of this chapter names a line “{step.line}”. {_known(lines)}",
+            )
+
+
+def _known(keys: Sequence[str]) -> str:
+    return f"There are: {', '.join(keys)}." if keys else "There are none yet."
+
+
+def _listing_lines(listing: ListingContent, errors: Errors) -> None:
+    count = len(listing.code.removesuffix("\n").split("\n"))
+    taken: dict[int, str] = {}
+    field = f"listings/{listing.filename}/lines"
+    for line in listing.lines:
+        if line.line > count:
+            _add(
+                errors,
+                field,
+                f"Line {line.line}, named “{line.key}”, does not exist: "
+                f"{listing.filename} has {count} lines.",
+            )
+        elif line.line in taken:
+            _add(
+                errors,
+                field,
+                f"Line {line.line} is named twice, “{taken[line.line]}” and “{line.key}”. "
+                "Give it one name.",
+            )
+        taken.setdefault(line.line, line.key)
+
+
+def _question(question: QuestionContent, errors: Errors) -> None:
+    if isinstance(question, NumericQuestionContent):
+        _numeric(question, errors)
+    else:
+        _choices(question, errors)
+
+
+def _choices(question: ChoiceQuestionContent, errors: Errors) -> None:
+    field = f"questions/{question.key}/choices"
+    for key in _repeated(choice.key for choice in question.choices):
+        _add(errors, field, f"“{key}” stands here twice. Give each choice its own key.")
+    if len(question.choices) < MIN_CHOICES:
+        _add(errors, field, f"A question needs at least {MIN_CHOICES} choices.")
+        return
+    right = sum(choice.correct for choice in question.choices)
+    if question.kind == "single" and right != 1:
+        _add(
+            errors,
+            field,
+            f"Exactly one choice must be right, and {right} are marked so. "
+            "For several right choices use the kind multiple.",
+        )
+    elif right == 0:
+        _add(errors, field, "At least one choice must be right, and none is marked so.")
+
+
+def _numeric(question: NumericQuestionContent, errors: Errors) -> None:
+    field = f"questions/{question.key}"
+    try:
+        answer = read_number(question.answer)
+    except NumberError as error:
+        _add(errors, f"{field}/answer", str(error), excerpt=f"{question.answer}\n^")
+        return
+    try:
+        tolerance = read_number(question.tolerance)
+    except NumberError as error:
+        _add(errors, f"{field}/tolerance", str(error), excerpt=f"{question.tolerance}\n^")
+        return
+    if not 0 <= tolerance < 1:
+        _add(errors, f"{field}/tolerance", "The tolerance must be at least 0 and less than 1.")
+    for place, hint in enumerate(question.hints, start=1):
+        hint_field = f"{field}/hints/{place}/value"
+        try:
+            value = read_number(hint.value)
+        except NumberError as error:
+            _add(errors, hint_field, str(error), excerpt=f"{hint.value}\n^")
+            continue
+        if within_tolerance(value, answer, tolerance):
+            _add(errors, hint_field, "This value is right, so its feedback would never be shown.")

@@ -1,0 +1,179 @@
+"""The course format: what `course.yaml` and `chapter.yaml` hold, field by field, in file order.
+
+Texts are Markdown with $TeX$ unless a comment says otherwise. `rules.py` holds what one field says
+about another; `yaml_format.py` how it is written down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from courses.models.validators import FILENAME_PATTERN, KEY_PATTERN, REQUIREMENT_PATTERN
+
+CHAPTER_FILE = "chapter.yaml"
+OUTPUT_SUFFIX = ".out"  # what a listing prints lies in a file of the listing's name and this
+MAX_TEXT_CHARACTERS = 100_000
+
+Key = Annotated[str, StringConstraints(pattern=KEY_PATTERN, max_length=80)]
+ChoiceKey = Annotated[str, StringConstraints(pattern=KEY_PATTERN, max_length=40)]
+Slug = Annotated[str, StringConstraints(pattern=KEY_PATTERN, max_length=100)]
+Filename = Annotated[str, StringConstraints(pattern=FILENAME_PATTERN, max_length=100)]
+Requirement = Annotated[str, StringConstraints(pattern=REQUIREMENT_PATTERN, max_length=100)]
+Title = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARACTERS)]
+RequiredText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT_CHARACTERS)]
+Number = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
+class Part(BaseModel):
+    """Exact types, no unknown fields: a misspelt name is an error and never silently lost."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class CourseContent(Part):
+    slug: Slug
+    title: Title  # plain text
+    summary: Text = ""  # plain text
+    chapters: list[Slug] = []
+
+
+class SymbolContent(Part):
+    tex: Annotated[str, StringConstraints(min_length=1, max_length=200)]  # bare TeX, inline
+    name: Title  # plain text
+    shape: Annotated[str, StringConstraints(max_length=100)] = ""  # plain text
+
+
+class FormulaContent(Part):
+    key: Key
+    title: Title  # plain text
+    tex: RequiredText  # bare TeX, display
+    numpy: Text = ""  # plain text
+    spoken: Text = ""  # plain text
+    note: Text = ""
+    symbols: list[SymbolContent] = []
+
+
+class StepContent(Part):
+    key: Key
+    title: Title  # plain text
+    tex: RequiredText  # bare TeX, display
+    reason: Text = ""
+    formula: Key | None = None  # key of a formula
+    line: Key | None = None  # key of a named line of a listing
+
+
+class MechanismContent(Part):
+    key: Key
+    title: Title  # plain text
+    body: RequiredText
+
+
+class LineContent(Part):
+    key: Key
+    line: Annotated[int, Field(ge=1)]
+
+
+class ListingEntry(Part):
+    """A listing as `chapter.yaml` names it; its code and output lie in files of their own."""
+
+    filename: Filename
+    language: Annotated[str, StringConstraints(min_length=1, max_length=40)]
+    title: Title  # plain text
+    lines: list[LineContent] = []
+
+
+class ListingContent(ListingEntry):
+    code: RequiredText
+    output: Text = ""
+
+
+class ChoiceContent(Part):
+    key: ChoiceKey
+    text: RequiredText
+    correct: bool
+    feedback: Text = ""
+
+
+class ChoiceQuestionContent(Part):
+    key: Key
+    kind: Literal["single", "multiple"]
+    prompt: RequiredText
+    explanation: Text = ""
+    choices: list[ChoiceContent]
+
+
+class HintContent(Part):
+    value: Number
+    feedback: RequiredText
+
+
+class NumericQuestionContent(Part):
+    key: Key
+    kind: Literal["numeric"]
+    prompt: RequiredText
+    explanation: Text = ""
+    answer: Number
+    tolerance: Annotated[str, StringConstraints(min_length=1, max_length=40)]
+    hints: list[HintContent] = []
+
+
+QuestionContent = Annotated[
+    ChoiceQuestionContent | NumericQuestionContent, Field(discriminator="kind")
+]
+AnyListing = TypeVar("AnyListing", bound=ListingEntry)
+
+
+class ChapterFields(Part, Generic[AnyListing]):
+    slug: Slug
+    title: Title  # plain text
+    summary: Text = ""
+    minutes: Annotated[int, Field(ge=1, le=32_767)]
+    requirements: list[Requirement] = []
+    intuition: Text = ""
+    formulas_intro: Text = ""
+    formulas: list[FormulaContent] = []
+    derivation_intro: Text = ""
+    steps: list[StepContent] = []
+    mechanism_intro: Text = ""
+    mechanism: list[MechanismContent] = []
+    code_intro: Text = ""
+    listings: list[AnyListing] = []
+    questions: list[QuestionContent] = []
+    summary_text: Text = ""
+    references: Text = ""
+
+
+class ChapterFile(ChapterFields[ListingEntry]):
+    """`chapter.yaml` itself."""
+
+
+class ChapterContent(ChapterFields[ListingContent]):
+    """A whole chapter: `chapter.yaml` with the listings' code and output in their places."""
+
+
+def to_data(content: Part) -> dict[str, Any]:
+    """Return plain data in file order; what is optional and empty by nature is left out."""
+    data = content.model_dump()
+    for question in data.get("questions", []):
+        if question.get("hints") == []:
+            del question["hints"]
+    return data
+
+
+def to_file_data(content: ChapterContent) -> dict[str, Any]:
+    """Return what `chapter.yaml` holds: everything but the listings' code and output."""
+    data = to_data(content)
+    for listing in data["listings"]:
+        del listing["code"], listing["output"]
+    return data
+
+
+def content_hash(data: dict[str, Any]) -> str:
+    """Return the SHA-256 of content as plain data, as 64 hexadecimal digits."""
+    text = json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

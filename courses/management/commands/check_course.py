@@ -1,0 +1,82 @@
+"""Check a course's files as an import would, without a database."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from courses.content import files
+from courses.content.errors import ContentError, FileError, describe
+from courses.publishing import build
+
+from .load_course import course_folders
+
+
+class Command(BaseCommand):
+    help = (
+        "Checks the files of courses: format, keys, formulas, questions, named lines, and that "
+        "each file is written the one canonical way. Writes nothing unless --write."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", nargs="*", help="folder of a course (holds course.yaml)")
+        parser.add_argument(
+            "--write", action="store_true", help="write the files anew, the canonical way"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        problems: list[str] = []
+        for path in course_folders(options["path"]):
+            found = check_course(path, write=options["write"])
+            problems += found
+            if not found:
+                self.stdout.write(f"{path.name}: no mistakes found.")
+        if problems:
+            raise CommandError("\n".join(problems))
+
+
+def check_course(path: Path, write: bool = False) -> list[str]:
+    """Return all problems of the course in the folder `path`, each with its file first."""
+    try:
+        folder = files.read_folder(path)
+        course = files.read_course(folder)
+    except FileError as error:
+        return error.problems
+    problems = _check_form(folder, files.course_files(course), write)
+    for slug in course.chapters:
+        problems += _check_chapter(path / slug, write)
+    return problems
+
+
+def _check_chapter(path: Path, write: bool) -> list[str]:
+    try:
+        folder = files.read_folder(path)
+        chapter = files.read_chapter(folder)
+    except FileError as error:
+        return error.problems
+    problems = _check_form(folder, files.chapter_files(chapter), write)
+    try:
+        build(chapter)
+    except ContentError as error:
+        problems += [f"{path}: {text}" for text in describe(error.errors)]
+    return problems
+
+
+def _check_form(folder: files.Folder, canonical: dict[str, bytes], write: bool) -> list[str]:
+    """Compare files with what an export would write, or write that."""
+    problems = []
+    for name, data in canonical.items():
+        if folder.files.get(name) == data:
+            continue
+        if write:
+            (folder.path / name).write_bytes(data)
+        else:
+            problems.append(
+                f"{folder.path / name}: not in the canonical form. "
+                "check_course --write writes it so; the content stays the same."
+            )
+    return problems

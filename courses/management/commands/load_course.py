@@ -1,0 +1,58 @@
+"""Import courses from their folders."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from courses.content.errors import FileError
+from courses.content.files import COURSE_FILE
+from courses.content.importer import Action, Report, load_course
+
+LIBRARY = Path(__file__).resolve().parents[2] / "library"
+
+
+def course_folders(paths: list[str]) -> list[Path]:
+    """Return the folders named, or every course of the library."""
+    if paths:
+        return [Path(path).resolve() for path in paths]
+    return sorted(path.parent for path in LIBRARY.glob(f"*/{COURSE_FILE}"))
+
+
+class Command(BaseCommand):
+    help = (
+        "Imports courses from folders with a course.yaml, by default all that LearnML brings. "
+        "Only what changed is imported; text edited in the admin since is kept unless --force."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", nargs="*", help="folder of a course (holds course.yaml)")
+        parser.add_argument(
+            "--force", action="store_true", help="overwrite what was edited in the admin"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        failed: list[str] = []
+        for folder in course_folders(options["path"]):
+            try:
+                report = load_course(folder, force=options["force"])
+            except FileError as error:
+                failed.append(str(error))
+                continue
+            self._say(folder, report)
+            failed += [outcome.message for outcome in report.failed]
+        if failed:
+            raise CommandError("Not everything could be imported:\n" + "\n".join(failed))
+
+    def _say(self, folder: Path, report: Report) -> None:
+        if all(outcome.action is Action.UNCHANGED for outcome in report.outcomes):
+            self.stdout.write(f"{folder.name}: nothing has changed.")
+            return
+        for outcome in report.outcomes:
+            if outcome.action is Action.FAILED:
+                continue
+            text = f"{outcome.name}: {outcome.action.value}."
+            self.stdout.write(f"{text} {outcome.message}".rstrip())

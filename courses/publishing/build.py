@@ -1,0 +1,52 @@
+"""Check and render a chapter's content in one go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from courses.content.errors import ContentError
+from courses.content.rules import broken_rules
+from courses.content.schema import ChapterContent
+from courses.rendering import RENDERER_VERSION, render_all
+
+from .answers import answers_of, question_versions
+from .page import page_of
+from .sources import sources_of
+
+PAGE_VERSION = 1
+"""Raise by one when the page or the answers get another shape: pages are then built again."""
+
+BUILD_VERSION = RENDERER_VERSION * 1000 + PAGE_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """All that a revision holds beside its source."""
+
+    page: dict[str, Any]
+    answers: dict[str, Any]
+    question_versions: dict[str, str]
+    css: str
+    css_hash: str
+
+
+def build(content: ChapterContent, published: bool = True) -> Built:
+    """Render a chapter; `ContentError` with every mistake in it, by field.
+
+    `published` asks for what only a published chapter must have. `RenderError` is the renderer's
+    own failure and no fault of the content.
+    """
+    errors = broken_rules(content, published)
+    rendered = render_all(sources_of(content))
+    for field, found in rendered.errors.items():
+        errors.setdefault(field, []).extend(found)
+    if errors:
+        raise ContentError(errors)
+    return Built(
+        page=page_of(content, rendered.html),
+        answers=answers_of(content, rendered.html),
+        question_versions=question_versions(content),
+        css=rendered.css,
+        css_hash=rendered.css_hash,
+    )

@@ -1,0 +1,141 @@
+"""The page of a revision as JSON: what templates and the API show; nothing that tells answers."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from typing import Any
+
+from courses.content.schema import (
+    ChapterContent,
+    FormulaContent,
+    ListingContent,
+    NumericQuestionContent,
+    QuestionContent,
+)
+from courses.rendering import render_code
+
+Html = Mapping[str, str]
+# The label that the renderer gives a formula; an author's own words for it are better.
+PLAIN_LABEL = 'aria-label="Formula"'
+SUMMARY_TITLE = "Summary"
+
+
+def page_of(content: ChapterContent, rendered: Html) -> dict[str, Any]:
+    """Return the page of a chapter whose texts were rendered by the names of `sources_of`."""
+    return {
+        "title": content.title,
+        "summary_html": rendered["summary"],
+        "minutes": content.minutes,
+        "intuition_html": rendered["intuition"],
+        "formulas_intro_html": rendered["formulas_intro"],
+        "formulas": [
+            _formula(number, formula, rendered)
+            for number, formula in enumerate(content.formulas, start=1)
+        ],
+        "derivation_intro_html": rendered["derivation_intro"],
+        "steps": [
+            {
+                "key": step.key,
+                "number": number,
+                "title": step.title,
+                "html": rendered[f"steps/{step.key}/tex"],
+                "tex": step.tex,
+                "reason_html": rendered[f"steps/{step.key}/reason"],
+                "formula": step.formula,
+                "line": step.line,
+            }
+            for number, step in enumerate(content.steps, start=1)
+        ],
+        "mechanism_intro_html": rendered["mechanism_intro"],
+        "mechanism": [
+            {
+                "key": part.key,
+                "number": number,
+                "title": part.title,
+                "html": rendered[f"mechanism/{part.key}/body"],
+            }
+            for number, part in enumerate(content.mechanism, start=1)
+        ],
+        "code_intro_html": rendered["code_intro"],
+        "listings": [_listing(listing) for listing in content.listings],
+        "questions": [
+            _question(number, question, rendered)
+            for number, question in enumerate(content.questions, start=1)
+        ],
+        "summary_text_html": rendered["summary_text"],
+        "references_html": rendered["references"],
+        "headings": _headings(content),
+    }
+
+
+def _formula(number: int, formula: FormulaContent, rendered: Html) -> dict[str, Any]:
+    path = f"formulas/{formula.key}"
+    markup = rendered[f"{path}/tex"]
+    if formula.spoken:
+        label = f'aria-label="{html.escape(formula.spoken.strip())}"'
+        markup = markup.replace(PLAIN_LABEL, label, 1)
+    return {
+        "key": formula.key,
+        "number": number,
+        "title": formula.title,
+        "html": markup,
+        "tex": formula.tex,
+        "numpy": formula.numpy,
+        "spoken": formula.spoken,
+        "note_html": rendered[f"{path}/note"],
+        "symbols": [
+            {
+                "html": rendered[f"{path}/symbols/{place}/tex"],
+                "tex": symbol.tex,
+                "name": symbol.name,
+                "shape": symbol.shape,
+            }
+            for place, symbol in enumerate(formula.symbols, start=1)
+        ],
+    }
+
+
+def _listing(listing: ListingContent) -> dict[str, Any]:
+    line_ids = {line.line: line.key for line in listing.lines}
+    return {
+        "filename": listing.filename,
+        "language": listing.language,
+        "title": listing.title,
+        "html": render_code(listing.code, listing.language, line_ids),
+        "code": listing.code,
+        "output": listing.output,
+    }
+
+
+def _question(number: int, question: QuestionContent, rendered: Html) -> dict[str, Any]:
+    path = f"questions/{question.key}"
+    numeric = isinstance(question, NumericQuestionContent)
+    return {
+        "key": question.key,
+        "number": number,
+        "kind": question.kind,
+        "prompt_html": rendered[f"{path}/prompt"],
+        "choices": []
+        if isinstance(question, NumericQuestionContent)
+        else [
+            {"key": choice.key, "html": rendered[f"{path}/choices/{choice.key}/text"]}
+            for choice in question.choices
+        ],
+        "tolerance": question.tolerance if numeric else None,
+    }
+
+
+def _headings(content: ChapterContent) -> list[dict[str, str]]:
+    """The parts that the page has, in its order; panels bring their own headings."""
+    parts = (
+        ("part-intuition", "Intuition", content.intuition),
+        ("part-formulas", "Formulas", content.formulas),
+        ("part-derivation", "Derivation", content.steps),
+        ("part-mechanism", "Mechanism", content.mechanism),
+        ("part-code", "Code from scratch", content.listings),
+        ("part-quiz", "Comprehension checkpoint", content.questions),
+        ("part-summary", SUMMARY_TITLE, content.summary_text),
+        ("part-references", "References", content.references),
+    )
+    return [{"id": anchor, "title": title} for anchor, title, present in parts if present]

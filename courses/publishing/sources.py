@@ -1,0 +1,69 @@
+"""Which texts of a chapter are rendered, each under the path of its field (see `ContentError`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from courses.content.schema import (
+    ChapterContent,
+    ChoiceQuestionContent,
+    FormulaContent,
+    NumericQuestionContent,
+    QuestionContent,
+)
+from courses.rendering import Source
+
+CHAPTER_TEXTS = (
+    "summary",
+    "intuition",
+    "formulas_intro",
+    "derivation_intro",
+    "mechanism_intro",
+    "code_intro",
+    "summary_text",
+    "references",
+)
+
+
+def sources_of(content: ChapterContent) -> dict[str, Source]:
+    """Return every text and formula of the chapter, in the order of the page."""
+    return dict(_sources(content))
+
+
+def _sources(content: ChapterContent) -> Iterator[tuple[str, Source]]:
+    for name in CHAPTER_TEXTS:
+        yield name, _markdown(getattr(content, name))
+    for formula in content.formulas:
+        yield from _formula(formula)
+    for step in content.steps:
+        yield f"steps/{step.key}/tex", Source("tex_display", step.tex)
+        yield f"steps/{step.key}/reason", _markdown(step.reason)
+    for part in content.mechanism:
+        yield f"mechanism/{part.key}/body", _markdown(part.body)
+    for question in content.questions:
+        yield from _question(question)
+
+
+def _formula(formula: FormulaContent) -> Iterator[tuple[str, Source]]:
+    path = f"formulas/{formula.key}"
+    yield f"{path}/tex", Source("tex_display", formula.tex)
+    yield f"{path}/note", _markdown(formula.note)
+    for place, symbol in enumerate(formula.symbols, start=1):
+        yield f"{path}/symbols/{place}/tex", Source("tex_inline", symbol.tex)
+
+
+def _question(question: QuestionContent) -> Iterator[tuple[str, Source]]:
+    path = f"questions/{question.key}"
+    yield f"{path}/prompt", _markdown(question.prompt)
+    yield f"{path}/explanation", _markdown(question.explanation)
+    if isinstance(question, ChoiceQuestionContent):
+        for choice in question.choices:
+            yield f"{path}/choices/{choice.key}/text", _markdown(choice.text)
+            yield f"{path}/choices/{choice.key}/feedback", _markdown(choice.feedback)
+    elif isinstance(question, NumericQuestionContent):
+        for place, hint in enumerate(question.hints, start=1):
+            yield f"{path}/hints/{place}/feedback", _markdown(hint.feedback)
+
+
+def _markdown(text: str) -> Source:
+    return Source("markdown", text)

@@ -1,0 +1,167 @@
+"""Reading the numbers that people type, exactly, and the one meaning of tolerance.
+
+Values are fractions of whole numbers, so that nothing is lost to binary rounding at a boundary.
+Roots that are not rational, pi and e carry 60 digits.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from fractions import Fraction
+
+MAX_NUMBER_CHARACTERS = 100
+MAX_NUMBER_BITS = 4096
+ROOT_SCALE = 10**60
+
+CONSTANTS = {
+    "pi": Fraction("3.14159265358979323846264338327950288419716939937510582097494"),
+    "e": Fraction("2.71828182845904523536028747135266249775724709369995957496697"),
+}
+
+_SPELLINGS = str.maketrans(
+    {
+        "\u2212": "-",  # minus sign
+        "\u2013": "-",  # en dash, typed for a minus
+        "\u00d7": "*",
+        "\u00b7": "*",
+        "\u22c5": "*",
+        "\u00f7": "/",
+        "\u2044": "/",
+        "\u2215": "/",
+        "\u03c0": "pi",
+        "\u00a0": " ",
+        "\u2009": " ",
+        "\u202f": " ",
+        "\t": " ",
+    }
+)
+_ALLOWED = re.compile(r"[0-9a-z.()+*/ -]+")
+_LITERAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?")
+_SIGNED_LITERAL = re.compile(rf"([+-]?) *({_LITERAL.pattern})")
+_DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]+),([0-9]+)(?![0-9.,])")
+_THOUSANDS_SPACE = re.compile(r"(?<=[0-9]) (?=[0-9]{3}(?![0-9]))")
+_ROOT_SIGN = re.compile(r"\u221a *([0-9.]+|pi)")
+
+
+class NumberError(ValueError):
+    """A text that cannot be read as a number; the message says so and shows what can."""
+
+    def __init__(self, text: str, reason: str = "") -> None:
+        shown = text if len(text) <= 40 else f"{text[:40]}…"
+        because = f" ({reason})" if reason else ""
+        super().__init__(
+            f"“{shown}” cannot be read as a number{because}; "
+            "write for example 0.25, 1/4 or sqrt(2)/3."
+        )
+
+
+def read_number(text: str) -> Fraction:
+    """Return the value of `text`: a decimal number, a fraction, or a small expression.
+
+    Read are decimal point or comma, powers of ten (1e-3), spaces, the minus sign of typography,
+    + - * / ** ^ and brackets, sqrt(), abs(), pi and e. Raises `NumberError` for all else.
+    """
+    if len(text) > MAX_NUMBER_CHARACTERS:
+        raise NumberError(text, f"longer than {MAX_NUMBER_CHARACTERS} characters")
+    plain = _normalise(text)
+    literal = _SIGNED_LITERAL.fullmatch(plain)
+    if literal:
+        value = _bounded(Fraction(literal[2]), text)
+        return -value if literal[1] == "-" else value
+    if not _ALLOWED.fullmatch(plain):
+        raise NumberError(text)
+    try:
+        tree = ast.parse(plain, mode="eval")
+    except SyntaxError as error:
+        raise NumberError(text) from error
+    return _value(tree.body, plain, text)
+
+
+def within_tolerance(given: Fraction, answer: Fraction, tolerance: Fraction) -> bool:
+    """|given - answer| <= tolerance * max(1, |answer|), without rounding; the boundary is right."""
+    return abs(given - answer) <= tolerance * max(Fraction(1), abs(answer))
+
+
+def _normalise(text: str) -> str:
+    plain = text.translate(_SPELLINGS).strip().lower()
+    plain = _ROOT_SIGN.sub(r"sqrt(\1)", plain).replace("\u221a", "sqrt").replace("^", "**")
+    if "." not in plain:
+        plain = _DECIMAL_COMMA.sub(r"\1.\2", plain)
+    return _THOUSANDS_SPACE.sub("", plain)
+
+
+def _value(node: ast.expr, plain: str, text: str) -> Fraction:
+    """Evaluate one node; every kind of node that is not named here is refused."""
+    match node:
+        case ast.Constant():
+            literal = plain[node.col_offset : node.end_col_offset]
+            if not _LITERAL.fullmatch(literal):
+                raise NumberError(text)
+            return _bounded(Fraction(literal), text)
+        case ast.Name(id=name) if name in CONSTANTS:
+            return CONSTANTS[name]
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _value(operand, plain, text)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, plain, text)
+        case ast.BinOp(left=left, op=operator, right=right):
+            result = _binary(operator, _value(left, plain, text), _value(right, plain, text), text)
+            return _bounded(result, text)
+        case ast.Call(func=ast.Name(id="sqrt"), args=[argument], keywords=[]):
+            return _root(_value(argument, plain, text), text)
+        case ast.Call(func=ast.Name(id="abs"), args=[argument], keywords=[]):
+            return abs(_value(argument, plain, text))
+    raise NumberError(text)
+
+
+def _binary(operator: ast.operator, left: Fraction, right: Fraction, text: str) -> Fraction:
+    match operator:
+        case ast.Add():
+            return left + right
+        case ast.Sub():
+            return left - right
+        case ast.Mult():
+            return left * right
+        case ast.Div():
+            if right == 0:
+                raise NumberError(text, "it divides by zero")
+            return left / right
+        case ast.Pow():
+            return _power(left, right, text)
+    raise NumberError(text)
+
+
+def _power(base: Fraction, exponent: Fraction, text: str) -> Fraction:
+    """Whole and half exponents; the size of the result is checked before it is computed."""
+    if exponent.denominator == 2:
+        base, exponent = _root(base, text), exponent * 2
+    if exponent.denominator != 1:
+        raise NumberError(text, "an exponent must be a whole number or a half")
+    if base == 0 and exponent < 0:
+        raise NumberError(text, "it divides by zero")
+    times = abs(exponent.numerator)
+    bits = max(base.numerator.bit_length(), base.denominator.bit_length())
+    if bits * times > MAX_NUMBER_BITS:
+        raise NumberError(text, "it is too large or too exact")
+    return base**exponent.numerator
+
+
+def _root(value: Fraction, text: str) -> Fraction:
+    """The square root: exact where it is rational, else correct to 60 digits."""
+    if value < 0:
+        raise NumberError(text, "the root of a negative number")
+    numerator, denominator = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    if numerator**2 == value.numerator and denominator**2 == value.denominator:
+        return Fraction(numerator, denominator)
+    product = value.numerator * value.denominator
+    return _bounded(
+        Fraction(math.isqrt(product * ROOT_SCALE**2), value.denominator * ROOT_SCALE), text
+    )
+
+
+def _bounded(value: Fraction, text: str) -> Fraction:
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_NUMBER_BITS:
+        raise NumberError(text, "it is too large or too exact")
+    return value

@@ -1,0 +1,86 @@
+"""What writes: publishing chapters and keeping stylesheets. (Answers: `quiz.attempts`; completion:
+`progress.requirements`; import: `content.importer`.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from pydantic import ValidationError
+
+from courses.content.errors import ContentError
+from courses.content.exporter import stored_content
+from courses.content.schema import ChapterContent, content_hash, to_data
+from courses.models import Chapter, ChapterRevision, MathStylesheet
+from courses.publishing import BUILD_VERSION, Built, build
+from courses.rendering import SourceError
+
+__all__ = ["ContentError", "check_chapter", "publish_chapter", "store_stylesheet"]
+
+
+def publish_chapter(chapter: Chapter, by: User | None) -> ChapterRevision:
+    """Make what the database holds of `chapter` the page that learners see.
+
+    Writes one immutable revision, or nothing where neither content nor renderer has changed.
+    Raises `ContentError` with every mistake by field; the page then stays as it was.
+    """
+    with transaction.atomic():
+        locked = Chapter.objects.select_for_update().get(pk=chapter.pk)
+        content = _read(locked)
+        data = to_data(content)
+        hash_now = content_hash(data)
+        current = locked.current_revision
+        if (
+            current is not None
+            and current.content_hash == hash_now
+            and current.build_version == BUILD_VERSION
+        ):
+            chapter.current_revision = current
+            return current
+        built = build(content)
+        last = locked.revisions.order_by("-number").values_list("number", flat=True).first()
+        revision = ChapterRevision.objects.create(
+            chapter=locked,
+            number=(last or 0) + 1,
+            content=data,
+            content_hash=hash_now,
+            page=built.page,
+            answers=built.answers,
+            question_versions=built.question_versions,
+            build_version=BUILD_VERSION,
+            stylesheet=store_stylesheet(built.css, built.css_hash),
+            created_by=by,
+        )
+        # Not by save(): an edit's history row is written once, by the edit itself.
+        Chapter.objects.filter(pk=locked.pk).update(current_revision=revision)
+        chapter.current_revision = revision
+        return revision
+
+
+def check_chapter(chapter: Chapter) -> Built:
+    """Render what the database holds without publishing it; `ContentError` as in publishing."""
+    return build(_read(chapter), published=False)
+
+
+def store_stylesheet(css: str, css_hash: str) -> MathStylesheet | None:
+    """Keep the stylesheet of rendered formulas, once; None where there is nothing in it."""
+    if not css.strip():
+        return None
+    stylesheet, _ = MathStylesheet.objects.get_or_create(
+        hash=css_hash or hashlib.sha256(css.encode()).hexdigest(), defaults={"css": css}
+    )
+    return stylesheet
+
+
+def _read(chapter: Chapter) -> ChapterContent:
+    """Return the stored content; what does not even have the format is a `ContentError` too."""
+    try:
+        return stored_content(chapter)
+    except ValidationError as error:
+        errors: dict[str, list[SourceError]] = {}
+        for problem in error.errors():
+            field = "/".join(str(part) for part in problem["loc"]) or "chapter"
+            errors.setdefault(field, []).append(SourceError(1, 1, f"{problem['msg']}.", ""))
+        raise ContentError(errors) from error
