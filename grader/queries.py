@@ -1,0 +1,161 @@
+"""All that pages and API read of submissions: who may see which, and where one stands."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Literal
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
+
+from courses.models import Chapter
+
+from .models import (
+    AttemptState,
+    Exercise,
+    GradingAttempt,
+    OutboxMessage,
+    Outcome,
+    Submission,
+    SubmissionState,
+    WorkerNode,
+)
+
+VIEW_PERMISSION = "grader.view_submission"
+# Workers report every 30 s; three silent reports and a node counts as away.
+NODE_SILENCE = timedelta(seconds=100)
+
+
+def sees_all_submissions(user: User | AnonymousUser) -> bool:
+    return user.has_perm(VIEW_PERMISSION)
+
+
+def visible_submissions(user: User | AnonymousUser) -> QuerySet[Submission]:
+    """Return the submissions a user may see: all for graders, otherwise their own."""
+    submissions = Submission.objects.select_related("exercise", "user")
+    if not user.is_authenticated:
+        return submissions.none()
+    if sees_all_submissions(user):
+        return submissions
+    return submissions.filter(user=user)
+
+
+def own_submissions(user: User | AnonymousUser) -> QuerySet[Submission]:
+    """Return the user's own submissions, newest first, without their sources and reports."""
+    if not user.is_authenticated:
+        return Submission.objects.none()
+    return (
+        Submission.objects.filter(user=user)
+        .select_related("exercise")
+        .defer("source", "report")
+        .order_by("-created_at", "-id")
+    )
+
+
+def published_exercises() -> QuerySet[Exercise]:
+    return Exercise.objects.filter(is_published=True).select_related("chapter__course")
+
+
+def visible_exercises(user: User | AnonymousUser) -> QuerySet[Exercise]:
+    """Return the published exercises; authors also see those not yet published."""
+    if user.has_perm("grader.change_exercise"):
+        return Exercise.objects.select_related("chapter__course")
+    return published_exercises()
+
+
+def open_attempt(submission: Submission) -> GradingAttempt | None:
+    if submission.is_final:
+        return None
+    return (
+        submission.attempts.filter(state__in=AttemptState.open())
+        .select_related("outbox")
+        .order_by("-number")
+        .first()
+    )
+
+
+def attempts_ahead(attempt: GradingAttempt) -> int:
+    """Return how many open attempts of the same queue are served before this one."""
+    before = Q(priority__lt=attempt.priority) | Q(priority=attempt.priority, id__lt=attempt.pk)
+    return (
+        GradingAttempt.objects.filter(queue=attempt.queue)
+        .filter(Q(state__in=AttemptState.with_worker()) | (Q(state=AttemptState.QUEUED) & before))
+        .count()
+    )
+
+
+def queue_position(submission: Submission) -> int | None:
+    """Return the place in the queue, 1 being next; None once a worker has it."""
+    attempt = open_attempt(submission)
+    if attempt is None or attempt.state != AttemptState.QUEUED:
+        return None
+    return attempts_ahead(attempt) + 1
+
+
+def queue_is_unreachable(attempt: GradingAttempt) -> bool:
+    """Return whether the attempt's message waits because the broker could not be reached."""
+    outbox: OutboxMessage | None = getattr(attempt, "outbox", None)
+    return outbox is not None and outbox.sent_at is None and outbox.failures > 0
+
+
+def live_nodes() -> QuerySet[WorkerNode]:
+    return WorkerNode.objects.filter(last_seen_at__gte=timezone.now() - NODE_SILENCE)
+
+
+def tracks_available() -> set[str]:
+    """Return the tracks that some living worker grades."""
+    return {track for tracks in live_nodes().values_list("tracks", flat=True) for track in tracks}
+
+
+def chapter_exercises(chapter: Chapter, user: User | AnonymousUser) -> list[Exercise]:
+    """Return a chapter's published exercises with the user's best and last result beside each.
+
+    One query, whatever the number of exercises and submissions; `brief` reads the results.
+    """
+    exercises = (
+        Exercise.objects.filter(chapter=chapter, is_published=True)
+        .defer("statement", "statement_html")
+        .order_by("position", "slug")
+    )
+    if not user.is_authenticated:
+        return list(exercises)
+    own = Submission.objects.filter(exercise=OuterRef("pk"), user=user)
+    best = own.filter(score__isnull=False).order_by("-score", "-id")
+    last = own.order_by("-id")
+    return list(
+        exercises.annotate(
+            best_id=Subquery(best.values("public_id")[:1]),
+            best_outcome=Subquery(best.values("outcome")[:1]),
+            best_score=Subquery(best.values("score")[:1]),
+            last_id=Subquery(last.values("public_id")[:1]),
+            last_state=Subquery(last.values("state")[:1]),
+            last_outcome=Subquery(last.values("outcome")[:1]),
+            last_score=Subquery(last.values("score")[:1]),
+        )
+    )
+
+
+def brief(exercise: Exercise, which: Literal["best", "last"]) -> Submission | None:
+    """Return the result that `chapter_exercises` put beside the exercise, None without one.
+
+    It has public_id, state, outcome and score, and is not for saving.
+    """
+    public_id = getattr(exercise, f"{which}_id", None)
+    if public_id is None:
+        return None
+    return Submission(
+        public_id=public_id,
+        state=getattr(exercise, f"{which}_state", SubmissionState.FINISHED),
+        outcome=getattr(exercise, f"{which}_outcome"),
+        score=getattr(exercise, f"{which}_score"),
+    )
+
+
+def counted_attempts(user: User, exercise: Exercise) -> int:
+    """Return how many of the user's submissions count as attempts: graded ones, our faults not."""
+    return (
+        Submission.objects.filter(user=user, exercise=exercise, state=SubmissionState.FINISHED)
+        .exclude(outcome=Outcome.NOT_GRADABLE)
+        .count()
+    )

@@ -1,0 +1,139 @@
+"""Render, save and load the statements of exercises."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from enum import StrEnum
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from courses.models import Chapter, MathStylesheet
+from courses.rendering import RENDERER_VERSION, Rendered, RenderError, Source, render_all
+from grader.content import ExerciseFile
+from grader.models import AuditAction, Exercise
+
+from .audit import record_act
+
+AUTHORED_FIELDS = ("title", "chapter_slug", "position", "summary", "statement", "is_published")
+
+
+class Loaded(StrEnum):
+    """What a load did with one file."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    KEPT = "kept as edited in the admin"
+
+
+def render(exercise: Exercise) -> Rendered:
+    """Render summary and statement.
+
+    Raises:
+        ValidationError: by field, with line and column of each mistake in the mathematics.
+    """
+    try:
+        rendered = render_all(
+            {
+                "summary": Source("markdown", exercise.summary),
+                "statement": Source("markdown", exercise.statement),
+            }
+        )
+    except RenderError as error:
+        raise ValidationError(f"The text could not be rendered: {error}") from error
+    if rendered.errors:
+        raise ValidationError(
+            {
+                field: [
+                    f"Line {mistake.line}, column {mistake.column}: {mistake.message}\n"
+                    f"{mistake.excerpt}"
+                    for mistake in mistakes
+                ]
+                for field, mistakes in rendered.errors.items()
+            }
+        )
+    return rendered
+
+
+def save_exercise(
+    exercise: Exercise, actor: User | None = None, rendered: Rendered | None = None
+) -> Exercise:
+    """Save an exercise with its texts rendered, and linked to its chapter.
+
+    `rendered` saves a second rendering where a form has rendered the same texts to check them.
+
+    Raises:
+        ValidationError: the mathematics has mistakes; nothing was saved.
+    """
+    result = rendered or render(exercise)
+    exercise.summary_html = result.html["summary"]
+    exercise.statement_html = result.html["statement"]
+    exercise.renderer_version = RENDERER_VERSION
+    with transaction.atomic():
+        exercise.stylesheet = _stylesheet(result)
+        _link_chapter(exercise)
+        exercise.save()
+        if actor is not None:
+            record_act(actor, AuditAction.EXERCISE_CHANGED, f"exercise:{exercise.slug}")
+    return exercise
+
+
+def load_exercise(file: ExerciseFile, *, force: bool = False) -> Loaded:
+    """Bring an exercise to what its file says, unless somebody edited it in the admin since.
+
+    Raises:
+        ValidationError: the mathematics has mistakes; nothing was saved.
+    """
+    exercise = Exercise.objects.filter(slug=file.slug).first()
+    created = exercise is None
+    if exercise is None:
+        exercise = Exercise(slug=file.slug)
+    elif not force and exercise.loaded_digest not in ("", digest_of(exercise)):
+        return Loaded.KEPT
+    before = "" if created else digest_of(exercise)
+    exercise.title = file.title
+    exercise.chapter_slug = file.chapter
+    exercise.position = file.position
+    exercise.summary = file.summary
+    exercise.statement = file.statement
+    exercise.is_published = file.published
+    digest = digest_of(exercise)
+    if not created and digest == before == exercise.loaded_digest and _is_current(exercise):
+        return Loaded.UNCHANGED
+    exercise.loaded_digest = digest
+    save_exercise(exercise)
+    return Loaded.CREATED if created else Loaded.UPDATED
+
+
+def digest_of(exercise: Exercise) -> str:
+    """Return a digest of what an author can change, to tell an edit from a load."""
+    fields = {name: getattr(exercise, name) for name in AUTHORED_FIELDS}
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+
+
+def _is_current(exercise: Exercise) -> bool:
+    """Return whether the stored HTML and the link to the chapter are what a save would give."""
+    linked = exercise.chapter.slug if exercise.chapter else ""
+    chapter_exists = Chapter.objects.filter(slug=exercise.chapter_slug).exists()
+    return exercise.renderer_version == RENDERER_VERSION and (
+        linked == exercise.chapter_slug or not chapter_exists
+    )
+
+
+def _stylesheet(rendered: Rendered) -> MathStylesheet | None:
+    if not rendered.css:
+        return None
+    stylesheet, _ = MathStylesheet.objects.get_or_create(
+        hash=rendered.css_hash, defaults={"css": rendered.css}
+    )
+    return stylesheet
+
+
+def _link_chapter(exercise: Exercise) -> None:
+    if exercise.chapter_slug:
+        exercise.chapter = Chapter.objects.filter(slug=exercise.chapter_slug).first()
+    elif exercise.chapter is not None:
+        exercise.chapter_slug = exercise.chapter.slug

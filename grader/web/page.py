@@ -1,0 +1,162 @@
+"""What the page of one submission shows, as plain values for its template."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.urls import reverse
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from courses.rendering import render_code
+from grader import outcomes, queries
+from grader.models import AttemptState, Exercise, Submission, SubmissionState
+
+HIGHLIGHTED_LINES_AT_MOST = 3_000
+UNREACHABLE = (
+    "Queued: the grading queue is not reachable at the moment, your submission is kept and will "
+    "be graded"
+)
+STATE_TEXTS = {
+    SubmissionState.QUEUED: "Queued",
+    SubmissionState.CLAIMED: "A worker has taken it",
+    SubmissionState.RUNNING: "Being graded",
+    SubmissionState.FINISHED: "Finished",
+}
+ANCHORS = ("formula", "step", "line", "test")
+_LINE_START = re.compile(r'<span class="line" data-line="(\d+)"')
+
+
+@dataclass
+class SubmissionPage:
+    """One submission as shown to whoever may see it."""
+
+    submission: Submission
+    queue_position: int | None
+    queue_unreachable: bool
+
+    @classmethod
+    def of(cls, submission: Submission) -> SubmissionPage:
+        attempt = queries.open_attempt(submission)
+        waiting = attempt is not None and attempt.state == AttemptState.QUEUED
+        return cls(
+            submission,
+            queries.attempts_ahead(attempt) + 1 if attempt and waiting else None,
+            bool(attempt and waiting and queries.queue_is_unreachable(attempt)),
+        )
+
+    @property
+    def etag(self) -> str:
+        """Changes with everything that the fragment shows."""
+        shown = (
+            self.submission.public_id,
+            self.submission.version,
+            self.queue_position,
+            self.queue_unreachable,
+        )
+        return f'"{hashlib.sha256(repr(shown).encode()).hexdigest()[:24]}"'
+
+    @property
+    def exercise(self) -> Exercise:
+        return self.submission.exercise
+
+    @property
+    def state(self) -> str:
+        return self.submission.state
+
+    @property
+    def state_text(self) -> str:
+        if self.queue_unreachable:
+            return UNREACHABLE
+        return STATE_TEXTS[SubmissionState(self.submission.state)]
+
+    @property
+    def phase_text(self) -> str:
+        submission = self.submission
+        return outcomes.phase_text(submission.phase, submission.case, submission.cases)
+
+    @property
+    def is_final(self) -> bool:
+        return self.submission.is_final
+
+    @property
+    def outcome(self) -> str | None:
+        return self.submission.outcome
+
+    @property
+    def outcome_label(self) -> str:
+        return outcomes.text_of(self.outcome).label if self.outcome else ""
+
+    @property
+    def outcome_text(self) -> str:
+        return outcomes.text_of(self.outcome).text if self.outcome else ""
+
+    @property
+    def can_resubmit(self) -> bool:
+        return self.outcome == "not_gradable" and self.exercise.accepts_submissions
+
+    @property
+    def score_percent(self) -> int | None:
+        """Rounded down, so that 100 means that everything passed."""
+        score = self.submission.score
+        return None if score is None else int(score * 100 + 1e-9)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        return self.submission.report if isinstance(self.submission.report, dict) else {}
+
+    @property
+    def chapter_url(self) -> str:
+        chapter = self.exercise.chapter
+        return chapter.get_absolute_url() if chapter else ""
+
+    @property
+    def links(self) -> dict[str, dict[str, str]]:
+        """Return for each mistake's id where the chapter speaks of it."""
+        return {
+            mistake["id"]: mistake_links(mistake, self.chapter_url)
+            for mistake in self.report.get("mistakes", [])
+        }
+
+    @cached_property
+    def source_html(self) -> SafeString:
+        return source_html(self.submission.source)
+
+    @property
+    def poll_url(self) -> str:
+        return reverse("grader:submission", args=[self.submission.public_id]) + "?fragment=1"
+
+    @property
+    def source_url(self) -> str:
+        return reverse("grader:source", args=[self.submission.public_id])
+
+    @property
+    def resubmit_url(self) -> str:
+        return reverse("grader:resubmit", args=[self.submission.public_id])
+
+
+def mistake_links(mistake: dict[str, Any], chapter_url: str) -> dict[str, str]:
+    """Return the chapter's places for one mistake: formula, step, line, each if it names one."""
+    if not chapter_url:
+        return {}
+    return {
+        part: f"{chapter_url}#{part}-{mistake[part]}"
+        for part in ANCHORS
+        if part != "test" and mistake.get(part)
+    }
+
+
+def source_html(source: str) -> SafeString:
+    """Return the source with an element `#source-line-<n>` for each line.
+
+    A source of very many lines is shown without colours, so that no submission makes a slow page.
+    """
+    if source.count("\n") > HIGHLIGHTED_LINES_AT_MOST:
+        return mark_safe(f'<pre tabindex="0"><code>{escape(source)}</code></pre>')  # noqa: S308
+    code = render_code(source, "python")
+    numbered = _LINE_START.sub(r'<span class="line" id="source-line-\1" data-line="\1"', code)
+    return mark_safe(numbered)  # noqa: S308  render_code escapes what it is given
