@@ -37,7 +37,7 @@ class TolerantRedisCache(RedisCache):
     has_key = _tolerate("has_key", lambda *a, **k: False)
     incr = _tolerate("incr", lambda key, delta=1, **k: delta)
 
-    def clear(self) -> bool:
+    def clear(self) -> None:
         """Delete this cache's keys only.
 
         Django would empty the whole database of the server, and the queue may be in the same.
@@ -48,5 +48,3 @@ class TolerantRedisCache(RedisCache):
                 client.delete(key)
         except RedisError as error:
             logger.warning("The cache is not reachable (%s); it was not cleared.", error)
-            return False
-        return True

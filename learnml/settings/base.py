@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import environ
+import environ  # type: ignore[import-untyped]
 
 from gpu_worker.queues import VISIBILITY_TIMEOUT_SECONDS
 from learnml.queue_socket import queue_socket_path
@@ -28,7 +28,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
-    "django.contrib.staticfiles",
+    "learnml.static_files.LearnMLStaticFilesConfig",
     "django.contrib.humanize",
     "adminsortable2",
     "simple_history",
@@ -149,7 +149,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = env.str("LEARNML_STATIC_ROOT", default=str(DATA_DIR / "static"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "learnml.static_files.StaticFilesStorage"},
 }
 MEDIA_ROOT = DATA_DIR / "media"
 

@@ -191,17 +191,17 @@ def _announce(config: Config, output: Output, started_at: float) -> None:
     output.say(f"LearnML is ready after {time.monotonic() - started_at:.1f} s: {config.url}")
     demo = _demo_accounts(config.data_dir)
     if demo:
-        names = ", ".join(str(name) for name in demo["usernames"])
-        output.say(f"  Demo accounts: {names}; password: {demo['password']}")
+        names, password = demo
+        output.say(f"  Demo accounts: {', '.join(names)}; password: {password}")
         output.say(f"  Admin (author, grader): {config.url}admin/")
     output.say("  For an account with all rights: .venv/bin/python manage.py createsuperuser")
     output.say("  Ctrl-C stops everything.")
     output.say()
 
 
-def _demo_accounts(data_dir: Path) -> dict[str, object] | None:
+def _demo_accounts(data_dir: Path) -> tuple[list[str], str] | None:
     try:
         demo = json.loads((data_dir / "demo_accounts.json").read_text())
-    except (OSError, ValueError):
+        return [str(name) for name in demo["usernames"]], str(demo["password"])
+    except (OSError, ValueError, LookupError, TypeError):
         return None
-    return demo if isinstance(demo, dict) and {"usernames", "password"} <= demo.keys() else None
