@@ -27,8 +27,10 @@ UNITS: Mapping[str, str] = {
     "kilobytes": "KB",
     "bytes": "bytes",
 }
+_NARROW_SPACE = "\u202f"
 _FIRST_BUCKET_UNITS = 0.25
-_CHART_WIDTH, _CHART_HEIGHT, _LABEL_HEIGHT = 560, 120, 36
+_CHART_WIDTH, _CHART_TOP, _BAR_HEIGHT, _LABEL_HEIGHT = 560, 32, 100, 24
+_BASE = _CHART_TOP + _BAR_HEIGHT
 
 
 @register.filter
@@ -48,7 +50,7 @@ def number(value: float | None) -> str:
 @register.filter
 def percent(value: float | None) -> str:
     """Write a share of 1 as a whole percentage; 0.996 is 99 %, since only 1 is everything."""
-    return "" if value is None else f"{math.floor(value * 100 + 1e-9)} %"
+    return "" if value is None else f"{math.floor(value * 100 + 1e-9)}{_NARROW_SPACE}%"
 
 
 @register.filter
@@ -102,6 +104,7 @@ class Bar:
     label: str
     text: str
     over: bool
+    straddles: bool
 
     @property
     def middle(self) -> float:
@@ -119,6 +122,7 @@ class Histogram:
     limit_x: float | None
     total: int
     over: int
+    over_is_exact: bool
 
 
 @register.filter
@@ -141,30 +145,33 @@ def histogram(worst: Mapping[str, Any]) -> Histogram | None:
     ]
     return Histogram(
         width=_CHART_WIDTH,
-        height=_CHART_HEIGHT + _LABEL_HEIGHT,
-        base=_CHART_HEIGHT,
+        height=_BASE + _LABEL_HEIGHT,
+        base=_BASE,
         bars=bars,
         limit_x=_limit_position(limit, len(counts), step),
         total=total,
         over=sum(bar.count for bar in bars if bar.over),
+        # False where the limit lies inside a bucket that holds elements: some may be above it.
+        over_is_exact=not any(bar.count and bar.straddles for bar in bars),
     )
 
 
 def _bar(index: int, count: int, step: float, share: float, limit: float, is_last: bool) -> Bar:
     lower = 0.0 if index == 0 else _FIRST_BUCKET_UNITS * 2.0 ** (index - 1)
     upper = math.inf if is_last else _FIRST_BUCKET_UNITS * 2.0**index
-    height = round(share * (_CHART_HEIGHT - 18), 1) if count else 0.0
+    height = round(share * _BAR_HEIGHT, 1) if count else 0.0
     label = f">{_short(lower)}" if is_last else _short(upper)
     span = f"above {_short(lower)}" if is_last else f"{_short(lower)} to {_short(upper)}"
     return Bar(
         x=round(index * step + 1, 1),
-        y=round(_CHART_HEIGHT - height, 1),
+        y=round(_BASE - height, 1),
         width=round(step - 2, 1),
         height=height,
         count=count,
         label=label,
         text=f"{count:,} with {span} units",
         over=lower >= limit,
+        straddles=lower < limit < upper,
     )
 
 
