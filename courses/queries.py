@@ -1,0 +1,210 @@
+"""What reads: the pages of courses and chapters, with a learner's progress beside them.
+
+`learner` arguments are what `learners.learner_lookup(request, prefix="learner__")` returns: filter
+arguments, or None for a visitor of whom nothing is known. Each function needs a number of queries
+that does not grow with courses, chapters or attempts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Case, Exists, F, JSONField, OuterRef, QuerySet, Value, When
+from django.db.models.fields import BooleanField
+from django.db.models.fields.json import KT
+
+from courses.models import (
+    Chapter,
+    ChapterCompletion,
+    ChapterRevision,
+    Course,
+    QuizAttempt,
+    RequirementMet,
+)
+from courses.progress.states import ChapterState
+from courses.quiz.attempts import count_done
+
+LearnerLookup = dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterEntry:
+    """A chapter in a list, with `done` of `total` questions answered right."""
+
+    chapter: Chapter
+    state: ChapterState
+    done: int
+    total: int
+    summary_html: str
+
+
+@dataclass(frozen=True, slots=True)
+class CourseEntry:
+    """A course in a list, with `done` of `total` chapters completed and what comes next."""
+
+    course: Course
+    chapters: list[ChapterEntry]
+    done: int
+    total: int
+    next_chapter: Chapter | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChapterPage:
+    """All that the page of one chapter shows, but for panels."""
+
+    course: Course
+    chapter: Chapter
+    revision: ChapterRevision
+    attempts: list[QuizAttempt]
+    chapters: list[Chapter]
+    completed: bool
+
+    @property
+    def previous(self) -> Chapter | None:
+        place = self.chapters.index(self.chapter)
+        return self.chapters[place - 1] if place > 0 else None
+
+    @property
+    def next(self) -> Chapter | None:
+        return next(iter(self.chapters[self.chapters.index(self.chapter) + 1 :]), None)
+
+
+def published_chapters() -> QuerySet[Chapter]:
+    """Return the chapters that learners may see, each with its course, without long texts."""
+    return (
+        Chapter.objects.filter(published=True, current_revision__isnull=False)
+        .select_related("course")
+        .only(
+            *("slug", "title", "minutes", "position", "requirements", "current_revision"),
+            *("course__slug", "course__title", "course__summary", "course__position"),
+        )
+        .order_by("course__position", "course__slug", "position", "slug")
+    )
+
+
+def course_entries(learner: LearnerLookup, course_slug: str | None = None) -> list[CourseEntry]:
+    """Return the courses that have published chapters (or the one named), in order."""
+    chapters = published_chapters().annotate(
+        question_versions=F("current_revision__question_versions"),
+        summary_html=KT("current_revision__page__summary_html"),
+    )
+    if course_slug is not None:
+        chapters = chapters.filter(course__slug=course_slug)
+    found = list(chapters)
+    entries = _chapter_entries(found, learner)
+    by_course: dict[int, list[ChapterEntry]] = defaultdict(list)
+    courses: dict[int, Course] = {}
+    for entry in entries:
+        by_course[entry.chapter.course_id].append(entry)
+        courses[entry.chapter.course_id] = entry.chapter.course
+    return [_course_entry(course, by_course[pk]) for pk, course in courses.items()]
+
+
+def featured_chapter(courses: Sequence[CourseEntry]) -> Chapter | None:
+    """Return what to read next: the first chapter not completed, else the first of all."""
+    for course in courses:
+        if course.next_chapter is not None:
+            return course.next_chapter
+    return courses[0].chapters[0].chapter if courses else None
+
+
+def chapter_page(course_slug: str, chapter_slug: str, learner: LearnerLookup) -> ChapterPage | None:
+    """Return the page of a published chapter, None if there is none: two queries at most."""
+    # One query for the course's list of chapters and this chapter's page: the long fields are
+    # asked for in the one row that shows them.
+    here = When(slug=chapter_slug, then=F("current_revision__page"))
+    answers_here = When(slug=chapter_slug, then=F("current_revision__answers"))
+    chapters = list(
+        published_chapters()
+        .select_related("course", "current_revision__stylesheet")
+        .only(
+            *("slug", "title", "minutes", "position", "requirements"),
+            *("course__slug", "course__title", "course__summary", "course__position"),
+            *("current_revision__chapter_id", "current_revision__number"),
+            *("current_revision__created_at", "current_revision__question_versions"),
+            "current_revision__stylesheet__hash",
+        )
+        .filter(course__slug=course_slug)
+        .annotate(
+            page=Case(here, output_field=JSONField()),
+            answers=Case(answers_here, output_field=JSONField()),
+            completed=_completed(learner),
+        )
+    )
+    chapter = next((chapter for chapter in chapters if chapter.slug == chapter_slug), None)
+    if chapter is None or chapter.current_revision is None:
+        return None
+    revision = chapter.current_revision
+    revision.chapter = chapter
+    revision.page, revision.answers = chapter.page, chapter.answers
+    attempts = (
+        []
+        if learner is None
+        else list(QuizAttempt.objects.filter(chapter=chapter, **learner).order_by("number"))
+    )
+    return ChapterPage(
+        course=chapter.course,
+        chapter=chapter,
+        revision=revision,
+        attempts=attempts,
+        chapters=chapters,
+        completed=chapter.completed,
+    )
+
+
+def _completed(learner: LearnerLookup) -> Exists | Value:
+    if learner is None:
+        return Value(False, output_field=BooleanField())
+    return Exists(ChapterCompletion.objects.filter(chapter=OuterRef("pk"), **learner))
+
+
+def _chapter_entries(chapters: list[Chapter], learner: LearnerLookup) -> list[ChapterEntry]:
+    right: dict[int, set[tuple[str, str]]] = defaultdict(set)
+    begun: set[int] = set()
+    completed: set[int] = set()
+    if learner is not None and chapters:
+        mine = {"chapter__in": [chapter.pk for chapter in chapters], **learner}
+        attempts = QuizAttempt.objects.filter(**mine).order_by().distinct()
+        for chapter_id, key, version, correct in attempts.values_list(
+            "chapter_id", "question_key", "question_version", "correct"
+        ):
+            begun.add(chapter_id)
+            if correct:
+                right[chapter_id].add((key, version))
+        begun |= set(RequirementMet.objects.filter(**mine).values_list("chapter_id", flat=True))
+        completed = set(
+            ChapterCompletion.objects.filter(**mine).values_list("chapter_id", flat=True)
+        )
+    return [
+        ChapterEntry(
+            chapter=chapter,
+            state=_state(chapter.pk, begun, completed),
+            done=count_done(chapter.question_versions, right[chapter.pk]),
+            total=len(chapter.question_versions),
+            summary_html=chapter.summary_html or "",
+        )
+        for chapter in chapters
+    ]
+
+
+def _state(chapter_id: int, begun: set[int], completed: set[int]) -> ChapterState:
+    if chapter_id in completed:
+        return ChapterState.COMPLETED
+    return ChapterState.IN_PROGRESS if chapter_id in begun else ChapterState.NOT_STARTED
+
+
+def _course_entry(course: Course, entries: list[ChapterEntry]) -> CourseEntry:
+    open_chapters = [
+        entry.chapter for entry in entries if entry.state is not ChapterState.COMPLETED
+    ]
+    return CourseEntry(
+        course=course,
+        chapters=entries,
+        done=len(entries) - len(open_chapters),
+        total=len(entries),
+        next_chapter=open_chapters[0] if open_chapters else None,
+    )

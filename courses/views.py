@@ -1,0 +1,214 @@
+"""The pages that learners read and the forms they send; what they do is in services and queries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.html import linebreaks
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST, require_safe
+
+from courses import learners, panels, queries
+from courses.conditional import with_etag
+from courses.models import MathStylesheet
+from courses.queries import ChapterPage
+from courses.quiz.attempts import answer_question
+from courses.quiz.kinds import AnswerError, read
+from courses.quiz.state import Problem, Quiz, quiz_of
+
+THEMES = ("auto", "light", "dark")
+THEME_COOKIE = "theme"
+THEME_COOKIE_AGE_SECONDS = 365 * 24 * 3600
+UNREADABLE_STATUS = 422
+
+
+class SeeOther(HttpResponse):
+    """303: look at the result with a GET, so that loading it again sends nothing twice."""
+
+    status_code = 303
+
+    def __init__(self, url: str) -> None:
+        super().__init__(headers={"Location": url})
+
+
+def _lookup(request: HttpRequest) -> dict[str, Any] | None:
+    return learners.learner_lookup(request, prefix="learner__")
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponseBase:
+    """All courses, and what to read next."""
+    courses = queries.course_entries(_lookup(request))
+    context = {"courses": courses, "featured": queries.featured_chapter(courses)}
+    return render(request, "courses/home.html", context)
+
+
+@require_safe
+def dashboard(request: HttpRequest) -> HttpResponseBase:
+    """The learner's progress, also that of a session without an account."""
+    context = {
+        "courses": queries.course_entries(_lookup(request)),
+        "panels": panels.panels_for("dashboard", request),
+        "page_name": "dashboard",
+    }
+    return render(request, "courses/dashboard.html", context)
+
+
+@require_safe
+def course(request: HttpRequest, course_slug: str) -> HttpResponseBase:
+    """One course's contents."""
+    entries = queries.course_entries(_lookup(request), course_slug)
+    if not entries:
+        raise Http404("There is no such course.")
+    entry = entries[0]
+    context = {
+        "course": entry.course,
+        "course_summary_html": linebreaks(entry.course.summary.strip(), autoescape=True),
+        "chapters": entry.chapters,
+        "done": entry.done,
+        "total": entry.total,
+        "page_name": "course",
+    }
+    return render(request, "courses/course.html", context)
+
+
+@require_safe
+def chapter(request: HttpRequest, course_slug: str, chapter_slug: str) -> HttpResponseBase:
+    """One chapter, as last published, with the learner's answers."""
+    found = _found(request, course_slug, chapter_slug)
+    response = _chapter_response(request, found, _quiz(request, found))
+    return with_etag(request, response, personal=_lookup(request) is not None)
+
+
+@require_POST
+def answer(
+    request: HttpRequest, course_slug: str, chapter_slug: str, question_key: str
+) -> HttpResponseBase:
+    """Check an answer: 303 back to the question, or its fragment for a script that fetches."""
+    found = _found(request, course_slug, chapter_slug)
+    if question_key not in found.revision.answers:
+        raise Http404("The chapter has no such question.")
+    problem = None
+    try:
+        given = read(found.revision.answers[question_key], request.POST)
+    except AnswerError as error:
+        problem = Problem(question_key, _as_sent(found, question_key, request), str(error))
+    else:
+        learner = learners.learner_for(request, create=True)
+        assert learner is not None  # noqa: S101  create=True makes one
+        answer_question(learner, found.revision, question_key, given)
+    return _answered(request, found, question_key, problem)
+
+
+@require_safe
+def listing(
+    request: HttpRequest, course_slug: str, chapter_slug: str, filename: str
+) -> HttpResponseBase:
+    """A listing's program as a file to keep."""
+    found = _found(request, course_slug, chapter_slug)
+    for entry in found.revision.page["listings"]:
+        if entry["filename"] == filename:
+            return HttpResponse(
+                entry["code"],
+                content_type="text/plain; charset=utf-8",
+                headers={"Content-Disposition": f'attachment; filename="{filename}"'},
+            )
+    raise Http404("The chapter has no such listing.")
+
+
+@require_safe
+def math_css(request: HttpRequest, stylesheet_hash: str) -> HttpResponseBase:
+    """The classes of one rendering's formulas; its address changes with its content."""
+    stylesheet = get_object_or_404(MathStylesheet, hash=stylesheet_hash)
+    return HttpResponse(
+        stylesheet.css,
+        content_type="text/css; charset=utf-8",
+        headers={"Cache-Control": "public, max-age=31536000, immutable"},
+    )
+
+
+@require_POST
+def theme(request: HttpRequest) -> HttpResponseBase:
+    """Keep the chosen theme in a cookie and go back to where it was chosen."""
+    target = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(
+        target, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    ):
+        target = reverse("courses:home")
+    response = SeeOther(target)
+    if request.POST.get("theme") in THEMES:
+        response.set_cookie(
+            THEME_COOKIE,
+            request.POST["theme"],
+            max_age=THEME_COOKIE_AGE_SECONDS,
+            samesite="Lax",
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+        )
+    return response
+
+
+def _found(request: HttpRequest, course_slug: str, chapter_slug: str) -> ChapterPage:
+    found = queries.chapter_page(course_slug, chapter_slug, _lookup(request))
+    if found is None:
+        raise Http404("There is no such chapter.")
+    return found
+
+
+def _quiz(request: HttpRequest, found: ChapterPage, problem: Problem | None = None) -> Quiz:
+    seed = str(request.user.pk) if request.user.is_authenticated else ""
+    return quiz_of(found.revision, found.attempts, seed, problem)
+
+
+def _chapter_response(
+    request: HttpRequest, found: ChapterPage, quiz: Quiz, status: int = 200
+) -> HttpResponse:
+    stylesheet = found.revision.stylesheet
+    context = {
+        "course": found.course,
+        "chapter": found.chapter,
+        "revision": found.revision,
+        "page": found.revision.page,
+        "stylesheet_url": reverse("courses:math_css", args=[stylesheet.hash]) if stylesheet else "",
+        "quiz": quiz,
+        "panels": panels.panels_for("chapter", request, found.chapter),
+        "chapters": [{"chapter": one, "completed": one.completed} for one in found.chapters],
+        "previous": found.previous,
+        "next": found.next,
+        "completed": found.completed,
+        "updated_since_completed": found.completed and quiz.done < quiz.total,
+    }
+    return render(request, "courses/chapter.html", context, status=status)
+
+
+def _answered(
+    request: HttpRequest, found: ChapterPage, question_key: str, problem: Problem | None
+) -> HttpResponseBase:
+    """Show the outcome the way it was asked for: as a fragment, or as the page."""
+    status = 200 if problem is None else UNREADABLE_STATUS
+    if request.headers.get("X-Requested-With") == "fetch":
+        now = _found(request, found.course.slug, found.chapter.slug)
+        quiz = _quiz(request, now, problem)
+        context = {
+            "item": quiz.item(question_key),
+            "quiz": quiz,
+            "chapter": now.chapter,
+            "course": now.course,
+            "completed": now.completed,
+        }
+        return render(request, "courses/_question.html", context, status=status)
+    if problem is not None:
+        return _chapter_response(request, found, _quiz(request, found, problem), status)
+    return SeeOther(f"{found.chapter.get_absolute_url()}#question-{question_key}")
+
+
+def _as_sent(found: ChapterPage, question_key: str, request: HttpRequest) -> Any:
+    """What was sent, to be shown again: only what the question could have offered."""
+    answers = found.revision.answers[question_key]
+    if "choices" in answers:
+        return [key for key in request.POST.getlist("choice") if key in answers["choices"]]
+    return request.POST.get("value", "")[:100]
