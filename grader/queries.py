@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Literal
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from courses.models import Chapter
@@ -17,6 +17,7 @@ from .models import (
     GradingAttempt,
     OutboxMessage,
     Outcome,
+    Queue,
     Submission,
     SubmissionState,
     WorkerNode,
@@ -159,3 +160,33 @@ def counted_attempts(user: User, exercise: Exercise) -> int:
         .exclude(outcome=Outcome.NOT_GRADABLE)
         .count()
     )
+
+
+def is_alive(node: WorkerNode) -> bool:
+    return node.last_seen_at >= timezone.now() - NODE_SILENCE
+
+
+def queue_loads() -> list[dict[str, str | int]]:
+    """Return for each queue how many attempts wait, how many a worker has, how many are unsent."""
+    waiting = Q(state=AttemptState.QUEUED)
+    counted = {
+        row["queue"]: row
+        for row in GradingAttempt.objects.filter(state__in=AttemptState.open())
+        .order_by()
+        .values("queue")
+        .annotate(
+            queued=Count("id", filter=waiting),
+            running=Count("id", filter=~waiting),
+            unsent=Count("id", filter=waiting & Q(outbox__sent_at__isnull=True)),
+        )
+    }
+    return [
+        {
+            "name": queue,
+            **{
+                name: counted.get(queue, {}).get(name, 0)
+                for name in ("queued", "running", "unsent")
+            },
+        }
+        for queue in Queue.values
+    ]

@@ -10,8 +10,9 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from courses.models import Chapter, MathStylesheet
+from courses.models import Chapter
 from courses.rendering import RENDERER_VERSION, Rendered, RenderError, Source, render_all
+from courses.services import store_stylesheet
 from grader.content import ExerciseFile
 from grader.models import AuditAction, Exercise
 
@@ -73,7 +74,7 @@ def save_exercise(
     exercise.statement_html = result.html["statement"]
     exercise.renderer_version = RENDERER_VERSION
     with transaction.atomic():
-        exercise.stylesheet = _stylesheet(result)
+        exercise.stylesheet = store_stylesheet(result.css, result.css_hash)
         _link_chapter(exercise)
         exercise.save()
         if actor is not None:
@@ -121,15 +122,6 @@ def _is_current(exercise: Exercise) -> bool:
     return exercise.renderer_version == RENDERER_VERSION and (
         linked == exercise.chapter_slug or not chapter_exists
     )
-
-
-def _stylesheet(rendered: Rendered) -> MathStylesheet | None:
-    if not rendered.css:
-        return None
-    stylesheet, _ = MathStylesheet.objects.get_or_create(
-        hash=rendered.css_hash, defaults={"css": rendered.css}
-    )
-    return stylesheet
 
 
 def _link_chapter(exercise: Exercise) -> None:

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
+from gpu_worker.protocol import Failure, Report
 from grader import limits
 from grader.models import (
     AttemptState,
@@ -119,7 +120,7 @@ def _give_up(submission: Submission, attempt: GradingAttempt, reason: str, now: 
         phase="",
         outcome=Outcome.NOT_GRADABLE,
         score=None,
-        report={"failure": {"message": message}},
+        report=Report(failure=Failure(message=message)).model_dump(mode="json"),
         finished_at=now,
         updated_at=now,
         version=F("version") + 1,

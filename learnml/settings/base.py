@@ -37,7 +37,6 @@ INSTALLED_APPS = [
     "rest_framework",
     "django_filters",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "courses.apps.CoursesConfig",
     "grader.apps.GraderConfig",
 ]
@@ -182,22 +181,40 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [
-        "rest_framework.parsers.JSONParser",
+        "grader.api.parsers.StrictJSONParser",
         "rest_framework.parsers.MultiPartParser",
     ],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "EXCEPTION_HANDLER": "grader.api.problems.exception_handler",
     "DEFAULT_VERSIONING_CLASS": None,
+    "DEFAULT_THROTTLE_CLASSES": [
+        "grader.api.throttles.AnonymousThrottle",
+        "grader.api.throttles.UserThrottle",
+    ],
+    "DEFAULT_THROTTLE_RATES": {
+        "anonymous": env.str("LEARNML_API_RATE_ANONYMOUS", default="300/min"),
+        "user": env.str("LEARNML_API_RATE_USER", default="1200/min"),
+    },
+    # How many proxies set X-Forwarded-For; with 0 the header, which anyone can send, is ignored.
+    "NUM_PROXIES": env.int("LEARNML_PROXIES", default=0),
+    # The format of an answer is never chosen by the address.
+    "URL_FORMAT_OVERRIDE": None,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "LearnML REST API",
     "VERSION": "1.0.0",
     "OAS_VERSION": "3.1.0",
+    "DESCRIPTION": "Read the course, submit sources, and see verdicts. Errors are RFC 9457 problem "
+    "documents. Make a token at /api/v1/tokens/ with user name and password.",
     "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "StateEnum": "grader.models.SubmissionState",
+        "OutcomeEnum": "grader.models.Outcome",
+        "TrackEnum": "grader.models.Track",
+        "ScopeEnum": "grader.models.Scope",
+    },
 }
 
 # --- grading: every limit with its unit in the name --------------------------------------------

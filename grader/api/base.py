@@ -1,0 +1,58 @@
+"""What all views of the API share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework.permissions import AllowAny, IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from grader import bodies
+
+from .permissions import Scoped
+from .problems import BodyTooLarge
+from .serializers import ProblemSerializer
+
+
+class ApiView(APIView):
+    """Bounds the body before anything reads it, and asks for the scopes in `scopes`."""
+
+    permission_classes: Any = (IsAuthenticated, Scoped)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if bodies.is_too_large(request._request):
+            bodies.drain(request._request)
+            raise BodyTooLarge
+        super().initial(request, *args, **kwargs)
+
+
+class PublicApiView(ApiView):
+    """Readable by anyone; a token that is sent must still be good."""
+
+    permission_classes: Any = (AllowAny, Scoped)
+
+
+_TEXTS = {
+    400: "A value, the body or a filter cannot be used.",
+    401: "No credentials, or bad ones.",
+    403: "The token's scopes or the role do not carry this.",
+    404: "There is nothing at this address, or it is not yours.",
+    405: "This address does not take this method.",
+    406: "Only JSON is given.",
+    409: "It does not fit what is there already.",
+    413: "The body or the source is too large.",
+    415: "The body's type is not taken.",
+    429: "Too much at once; `Retry-After` says when to come back.",
+}
+
+
+def problems(*statuses: int) -> dict[tuple[int, str], OpenApiResponse]:
+    """Return the schema of the problem documents a call may answer with."""
+    return {
+        (status, "application/problem+json"): OpenApiResponse(
+            ProblemSerializer, description=_TEXTS[status]
+        )
+        for status in sorted({*statuses, 401, 405, 406, 429})
+    }

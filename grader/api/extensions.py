@@ -1,0 +1,85 @@
+"""What drf-spectacular must be told: our authentication, and the protocol's own models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.extensions import (
+    OpenApiAuthenticationExtension,
+    OpenApiSerializerExtension,
+    OpenApiSerializerFieldExtension,
+)
+from drf_spectacular.plumbing import ResolvedComponent
+from pydantic import BaseModel
+
+from .authentication import ApiTokenAuthentication, PasswordAuthentication
+from .reports import Report, ReportField
+
+
+class ApiTokenScheme(OpenApiAuthenticationExtension):
+    target_class = ApiTokenAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        return {
+            "type": "apiKey",
+            "in": "header",
+            "name": "Authorization",
+            "description": "The word Token, a space and the token, as made at /api/v1/tokens/.",
+        }
+
+
+class PasswordScheme(OpenApiAuthenticationExtension):
+    target_class = PasswordAuthentication
+    name = "password"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        return {"type": "http", "scheme": "basic", "description": "User name and password."}
+
+
+class PydanticExtension(OpenApiSerializerExtension):
+    """Lets the protocol's own models be the schema of the report, so that the two cannot drift."""
+
+    target_class = BaseModel
+    match_subclasses = True
+
+    def get_name(self, auto_schema: Any, direction: Any) -> str:
+        return str(self.target.__name__)
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        schema = _without_titles(
+            self.target.model_json_schema(
+                ref_template="#/components/schemas/{model}", mode="serialization"
+            )
+        )
+        for name, definition in schema.pop("$defs", {}).items():
+            auto_schema.registry.register_on_missing(
+                ResolvedComponent(
+                    name=name,
+                    type=ResolvedComponent.SCHEMA,
+                    object=name,
+                    schema=definition,
+                )
+            )
+        return schema
+
+
+class ReportFieldExtension(OpenApiSerializerFieldExtension):
+    target_class = ReportField
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        report = auto_schema.resolve_serializer(Report, direction)
+        return {"oneOf": [report.ref, {"type": "null"}]}
+
+
+def _without_titles(schema: Any) -> Any:
+    """Return the schema without Pydantic's titles, which only repeat the names."""
+    if isinstance(schema, list):
+        return [_without_titles(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _without_titles(value)
+        for key, value in schema.items()
+        if key != "title" or not isinstance(value, str)
+    }

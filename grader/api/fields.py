@@ -1,0 +1,68 @@
+"""Fields that take exactly what they say, and say so in the schema."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import Any
+
+import django_filters
+from django import forms
+from django.core.exceptions import ValidationError
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+
+class StrictCharField(serializers.CharField):
+    """A JSON string; numbers are not taken for one."""
+
+    default_error_messages = {"not_a_string": "This must be a string."}
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("not_a_string")
+        return str(super().to_internal_value(data))
+
+
+@extend_schema_field({"type": "string"})
+class SourceField(serializers.Field[str, Any, str, Any]):
+    """Any text: what is allowed in a source is for the service to say, with the right status."""
+
+    default_error_messages = {"not_a_string": "The source must be a string."}
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("not_a_string")
+        return str(data)
+
+    def to_representation(self, value: str) -> str:
+        return value
+
+
+class _MomentFormField(django_filters.fields.IsoDateTimeField):
+    def clean(self, value: Any) -> Any:
+        moment = super().clean(value)
+        if moment is None:
+            return None
+        try:
+            return moment.astimezone(UTC)
+        except (OverflowError, ValueError) as error:
+            raise ValidationError("This time is out of range.") from error
+
+
+class MomentFilter(django_filters.IsoDateTimeFilter):
+    """An ISO 8601 time that every database can compare with."""
+
+    field_class = _MomentFormField
+
+
+class ScoreFilter(django_filters.NumberFilter):
+    """A number from 0 to 1."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.extra.setdefault("min_value", 0)
+        self.extra.setdefault("max_value", 1)
+        self.field_class = forms.FloatField
+
+    def get_max_validator(self) -> None:
+        """The range above is the bound."""

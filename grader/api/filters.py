@@ -1,0 +1,47 @@
+"""The filters of the list of submissions. A misspelt filter is an error, never "everything"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import django_filters
+from django.contrib.auth.models import User
+from rest_framework.exceptions import ValidationError
+
+from grader.models import Exercise, Outcome, Submission, SubmissionState, Track
+
+from .fields import MomentFilter, ScoreFilter
+
+PAGING = frozenset({"cursor", "ordering", "page_size"})
+
+
+class SubmissionFilter(django_filters.FilterSet):
+    exercise = django_filters.CharFilter(
+        "exercise__slug", help_text="An exercise's slug.", max_length=Exercise.slug.field.max_length
+    )
+    track = django_filters.ChoiceFilter(choices=Track.choices)
+    learner = django_filters.CharFilter(
+        "user__username",
+        help_text="A user name.",
+        max_length=User._meta.get_field("username").max_length,
+    )
+    state = django_filters.ChoiceFilter(choices=SubmissionState.choices)
+    outcome = django_filters.ChoiceFilter(choices=Outcome.choices)
+    score_min = ScoreFilter("score", "gte", help_text="Scores from this one up, 0 to 1.")
+    score_max = ScoreFilter("score", "lte", help_text="Scores up to this one, 0 to 1.")
+    created_after = MomentFilter("created_at", "gte", help_text="Made at this time or later.")
+    created_before = MomentFilter("created_at", "lt", help_text="Made before this time.")
+
+    class Meta:
+        model = Submission
+        fields: tuple[str, ...] = ()
+
+    def is_valid(self) -> bool:
+        unknown = set(self.data or {}) - set(self.filters) - PAGING
+        if unknown:
+            known = ", ".join(sorted({*self.filters, *PAGING}))
+            raise ValidationError(
+                {name: [f"There is no such filter. There are {known}."] for name in sorted(unknown)}
+            )
+        valid: Any = super().is_valid()
+        return bool(valid)

@@ -1,0 +1,113 @@
+"""Errors as RFC 9457 problem documents, one shape for all of them."""
+
+from __future__ import annotations
+
+import math
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import (
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
+from django.http import Http404, UnreadablePostError
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from grader.services.errors import Refused, TooMany
+
+CONTENT_TYPE = "application/problem+json"
+
+
+class BodyTooLarge(exceptions.APIException):
+    status_code = 413
+    default_code = "body_too_large"
+    default_detail = (
+        "The request's body is too large. A source has at most 64 KB; send the class alone."
+    )
+
+
+def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
+    """Turn what a view raised into a problem document; None lets a defect become a 500."""
+    response = _response(exc)
+    if response is not None:
+        set_rollback()
+    return response
+
+
+def _response(exc: Exception) -> Response | None:
+    if isinstance(exc, Refused):
+        return _refused(exc)
+    if isinstance(exc, Http404):
+        # Django's text names models and patterns; ours says what matters.
+        return problem(404, "not_found", "There is nothing at this address, or it is not yours.")
+    if isinstance(exc, PermissionDenied):
+        return problem(403, "permission_denied", "You may not do this.")
+    if isinstance(exc, RequestDataTooBig):
+        return problem(413, BodyTooLarge.default_code, BodyTooLarge.default_detail)
+    if isinstance(exc, UnreadablePostError | SuspiciousOperation):
+        return problem(400, "malformed", "The request's body could not be read.")
+    if isinstance(exc, exceptions.APIException):
+        return _from_framework(exc)
+    return None
+
+
+def _refused(refusal: Refused) -> Response:
+    errors = {refusal.field: [refusal.message]} if refusal.field else None
+    response = problem(refusal.status, refusal.code, refusal.message, errors)
+    if isinstance(refusal, TooMany):
+        response["Retry-After"] = str(refusal.retry_after_seconds)
+    return response
+
+
+def _from_framework(exc: exceptions.APIException) -> Response:
+    if isinstance(exc, exceptions.ValidationError):
+        errors = _flatten(exc.detail)
+        detail = "Some values cannot be used; `errors` says which and why."
+        response = problem(exc.status_code, "invalid", detail, errors)
+    else:
+        codes = exc.get_codes()
+        code = codes if isinstance(codes, str) else exc.default_code
+        response = problem(exc.status_code, code, str(exc.detail))
+    if header := getattr(exc, "auth_header", None):
+        response["WWW-Authenticate"] = header
+    if (wait := getattr(exc, "wait", None)) is not None:
+        response["Retry-After"] = str(max(1, math.ceil(wait)))
+    return response
+
+
+def problem(
+    status: int, code: str, detail: str, errors: dict[str, list[str]] | None = None
+) -> Response:
+    """Return a problem document. `code` is stable and for programs, `detail` for people."""
+    body: dict[str, Any] = {
+        "type": f"urn:learnml:problem:{code}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "code": code,
+    }
+    if errors:
+        body["errors"] = errors
+    return Response(body, status=status, content_type=CONTENT_TYPE)
+
+
+def _flatten(detail: Any, prefix: str = "") -> dict[str, list[str]]:
+    """Return nested validation errors as field path -> texts."""
+    if isinstance(detail, dict):
+        found: dict[str, list[str]] = {}
+        for key, value in detail.items():
+            for path, texts in _flatten(value, f"{prefix}.{key}" if prefix else str(key)).items():
+                found.setdefault(path, []).extend(texts)
+        return found
+    if isinstance(detail, list):
+        found = {}
+        for position, value in enumerate(detail):
+            nested = isinstance(value, dict | list)
+            path = f"{prefix}.{position}" if nested and prefix else prefix
+            for name, texts in _flatten(value, path).items():
+                found.setdefault(name, []).extend(texts)
+        return found
+    return {prefix or "non_field_errors": [str(detail)]}

@@ -1,0 +1,356 @@
+"""What the API takes and gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from courses.models import Chapter
+from grader import outcomes, queries
+from grader.limits import MAX_SOURCE_BYTES
+from grader.models import (
+    ApiToken,
+    Exercise,
+    Outcome,
+    Phase,
+    Scope,
+    Submission,
+    SubmissionState,
+    Track,
+    WorkerNode,
+)
+from grader.registry import find_spec
+
+from .fields import SourceField, StrictCharField
+from .reports import ReportField
+
+TRACKS = serializers.ListField(child=serializers.ChoiceField(Track.choices))
+LINKS = {"type": "object", "additionalProperties": {"type": "string", "format": "uri"}}
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """An RFC 9457 problem document."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    detail = serializers.CharField()
+    code = serializers.CharField(required=False)
+    errors = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()), required=False
+    )
+
+
+class TokenSerializer(serializers.ModelSerializer[ApiToken]):
+    id = serializers.CharField(source="public_id", read_only=True)
+    scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices))
+
+    class Meta:
+        model = ApiToken
+        fields = (
+            "id",
+            "name",
+            "hint",
+            "scopes",
+            "created_at",
+            "expires_at",
+            "last_used_at",
+            "revoked_at",
+        )
+        read_only_fields = fields
+
+
+class NewTokenSerializer(serializers.Serializer[Any]):
+    name = StrictCharField(max_length=100)
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(Scope.choices), allow_empty=False, max_length=len(Scope)
+    )
+    expires_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
+
+
+class CreatedTokenSerializer(TokenSerializer):
+    """The only answer that holds the token itself."""
+
+    token = serializers.CharField(read_only=True)
+
+    class Meta(TokenSerializer.Meta):
+        fields = ("token", *TokenSerializer.Meta.fields)  # type: ignore[assignment]
+        read_only_fields = fields  # type: ignore[assignment]
+
+
+class _Linked(serializers.Serializer[Any]):
+    """Builds absolute links."""
+
+    def _url(self, name: str, *args: str) -> str:
+        return str(self.context["request"].build_absolute_uri(reverse(name, args=args)))
+
+
+class ChapterSummarySerializer(_Linked):
+    """A published chapter in a list."""
+
+    slug = serializers.CharField()
+    course = serializers.CharField(source="course.slug")
+    title = serializers.SerializerMethodField()
+    minutes = serializers.IntegerField()
+    revision = serializers.IntegerField(source="current_revision.number")
+    links = serializers.SerializerMethodField()
+
+    def get_title(self, chapter: Chapter) -> str:
+        revision = chapter.current_revision
+        return str(revision.page["title"]) if revision else chapter.title
+
+    @extend_schema_field(LINKS)
+    def get_links(self, chapter: Chapter) -> dict[str, str]:
+        return {
+            "self": self._url("api:chapter", chapter.slug),
+            "page": self._url("courses:chapter", chapter.course.slug, chapter.slug),
+        }
+
+
+class ChapterSerializer(ChapterSummarySerializer):
+    """A published chapter with its page."""
+
+    page = serializers.SerializerMethodField(
+        help_text="The published page as HTML pieces, as readers see it; no answers."
+    )
+    exercises = serializers.SerializerMethodField()
+
+    @extend_schema_field(OpenApiTypes.OBJECT)
+    def get_page(self, chapter: Chapter) -> dict[str, Any]:
+        revision = chapter.current_revision
+        return dict(revision.page) if revision else {}
+
+    @extend_schema_field({"type": "array", "items": {"type": "string"}})
+    def get_exercises(self, chapter: Chapter) -> list[str]:
+        published = queries.published_exercises().filter(chapter=chapter)
+        return list(published.order_by("position", "slug").values_list("slug", flat=True))
+
+
+class ExerciseSummarySerializer(_Linked):
+    """An exercise in a list."""
+
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    summary_html = serializers.CharField()
+    chapter = serializers.SerializerMethodField(help_text="The chapter's slug.")
+    accepts_submissions = serializers.BooleanField()
+    tracks = serializers.SerializerMethodField()
+    links = serializers.SerializerMethodField()
+
+    @extend_schema_field({"type": ["string", "null"]})
+    def get_chapter(self, exercise: Exercise) -> str | None:
+        return exercise.chapter.slug if exercise.chapter else None
+
+    @extend_schema_field(TRACKS)
+    def get_tracks(self, exercise: Exercise) -> list[str]:
+        spec = find_spec(exercise.slug)
+        return [str(track) for track in spec.tracks] if spec else []
+
+    @extend_schema_field(LINKS)
+    def get_links(self, exercise: Exercise) -> dict[str, str]:
+        return {
+            "self": self._url("api:exercise", exercise.slug),
+            "submissions": self._url("api:submit", exercise.slug),
+            "page": self._url("grader:exercise", exercise.slug),
+        }
+
+
+class GroupSerializer(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    title = serializers.CharField()
+    weight = serializers.FloatField(min_value=0, max_value=1)
+
+
+class PublicCaseSerializer(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    title = serializers.CharField()
+    dtype = serializers.CharField()
+    x = serializers.JSONField()
+    dout = serializers.JSONField()
+    parameters = serializers.JSONField()
+    eps = serializers.FloatField(allow_null=True)
+
+
+class ExerciseSerializer(ExerciseSummarySerializer):
+    """The contract of an exercise, from the grading engine's registry."""
+
+    statement_html = serializers.CharField()
+    class_name = serializers.SerializerMethodField()
+    parameters = serializers.SerializerMethodField()
+    gradients = serializers.SerializerMethodField()
+    limits = serializers.SerializerMethodField()
+    groups = serializers.SerializerMethodField()
+    public_cases = serializers.SerializerMethodField()
+    starters = serializers.SerializerMethodField(help_text="Per track, the file to begin from.")
+    tracks_available = serializers.SerializerMethodField(
+        help_text="The tracks that a connected worker grades at the moment."
+    )
+
+    @extend_schema_field({"type": ["string", "null"]})
+    def get_class_name(self, exercise: Exercise) -> str | None:
+        spec = find_spec(exercise.slug)
+        return spec.class_name if spec else None
+
+    @extend_schema_field({"type": "array", "items": {"type": "string"}})
+    def get_parameters(self, exercise: Exercise) -> list[str]:
+        spec = find_spec(exercise.slug)
+        return list(spec.parameters) if spec else []
+
+    @extend_schema_field({"type": "array", "items": {"type": "string"}})
+    def get_gradients(self, exercise: Exercise) -> list[str]:
+        spec = find_spec(exercise.slug)
+        return list(spec.gradients) if spec else []
+
+    @extend_schema_field({"type": "object", "additionalProperties": {"type": "number"}})
+    def get_limits(self, exercise: Exercise) -> dict[str, float]:
+        spec = find_spec(exercise.slug)
+        return dict(spec.limits) if spec else {}
+
+    @extend_schema_field(GroupSerializer(many=True))
+    def get_groups(self, exercise: Exercise) -> Any:
+        spec = find_spec(exercise.slug)
+        return GroupSerializer(spec.groups if spec else (), many=True).data
+
+    @extend_schema_field(PublicCaseSerializer(many=True))
+    def get_public_cases(self, exercise: Exercise) -> Any:
+        spec = find_spec(exercise.slug)
+        return PublicCaseSerializer(spec.public_cases if spec else (), many=True).data
+
+    @extend_schema_field({"type": "object", "additionalProperties": {"type": "string"}})
+    def get_starters(self, exercise: Exercise) -> dict[str, str]:
+        spec = find_spec(exercise.slug)
+        return {str(track): spec.starter(track) for track in spec.tracks} if spec else {}
+
+    @extend_schema_field(TRACKS)
+    def get_tracks_available(self, exercise: Exercise) -> list[str]:
+        available = queries.tracks_available()
+        return [track for track in self.get_tracks(exercise) if track in available]
+
+
+class NewSubmissionSerializer(serializers.Serializer[Any]):
+    """JSON with `source`."""
+
+    track = StrictCharField(max_length=16, help_text="numpy or cupy, as the exercise offers.")
+    source = SourceField(
+        help_text=f"One Python file as text, at most {MAX_SOURCE_BYTES} bytes in UTF-8."
+    )
+
+
+class NewUploadSerializer(serializers.Serializer[Any]):
+    """A form with `file`, or with `source` as text."""
+
+    track = StrictCharField(max_length=16)
+    file = serializers.FileField(required=False, allow_empty_file=True)
+    source = SourceField(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("file" in attrs) == ("source" in attrs):
+            raise serializers.ValidationError({"file": ["Send a file, or the source as text."]})
+        return attrs
+
+
+class SubmissionSummarySerializer(_Linked):
+    """A submission in a list."""
+
+    id = serializers.CharField(source="public_id")
+    exercise = serializers.CharField(source="exercise.slug")
+    track = serializers.ChoiceField(Track.choices)
+    learner = serializers.CharField(source="user.username")
+    state = serializers.ChoiceField(SubmissionState.choices)
+    phase = serializers.SerializerMethodField()
+    outcome = serializers.ChoiceField(Outcome.choices, allow_null=True)
+    score = serializers.FloatField(allow_null=True, min_value=0, max_value=1)
+    source_sha256 = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    claimed_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    links = serializers.SerializerMethodField()
+
+    @extend_schema_field({"type": ["string", "null"], "enum": [*Phase.values, None]})
+    def get_phase(self, submission: Submission) -> str | None:
+        return submission.phase or None
+
+    @extend_schema_field(LINKS)
+    def get_links(self, submission: Submission) -> dict[str, str]:
+        return {
+            "self": self._url("api:submission", submission.public_id),
+            "source": self._url("api:source", submission.public_id),
+            "page": self._url("grader:submission", submission.public_id),
+            "exercise": self._url("api:exercise", submission.exercise.slug),
+        }
+
+
+class SubmissionSerializer(SubmissionSummarySerializer):
+    """One submission with its report. `context["page"]` is its `SubmissionPage`."""
+
+    queue_position = serializers.SerializerMethodField(
+        help_text="1 is served next; null once a worker has it."
+    )
+    message = serializers.SerializerMethodField(
+        help_text="What the state or outcome means and what to do, in words."
+    )
+    case = serializers.IntegerField()
+    cases = serializers.IntegerField()
+    counts_as_attempt = serializers.SerializerMethodField()
+    grading_attempts = serializers.SerializerMethodField(
+        help_text="How often a worker was given it."
+    )
+    report = ReportField()
+
+    @extend_schema_field({"type": ["integer", "null"], "minimum": 1})
+    def get_queue_position(self, submission: Submission) -> int | None:
+        position: int | None = self.context["page"].queue_position
+        return position
+
+    def get_message(self, submission: Submission) -> str:
+        page = self.context["page"]
+        if submission.outcome:
+            return outcomes.text_of(submission.outcome).text
+        return str(page.phase_text or f"{page.state_text}.")
+
+    @extend_schema_field({"type": ["boolean", "null"]})
+    def get_counts_as_attempt(self, submission: Submission) -> bool | None:
+        return submission.outcome != Outcome.NOT_GRADABLE if submission.outcome else None
+
+    def get_grading_attempts(self, submission: Submission) -> int:
+        return submission.attempts.count()
+
+
+class WorkerSerializer(serializers.ModelSerializer[WorkerNode]):
+    is_alive = serializers.SerializerMethodField()
+
+    class Meta:
+        model = WorkerNode
+        fields = (
+            "name",
+            "queue",
+            "isolation",
+            "python",
+            "numpy",
+            "platform",
+            "devices",
+            "tracks",
+            "first_seen_at",
+            "last_seen_at",
+            "is_alive",
+        )
+        read_only_fields = fields
+
+    def get_is_alive(self, node: WorkerNode) -> bool:
+        return queries.is_alive(node)
+
+
+class QueueSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    queued = serializers.IntegerField()
+    running = serializers.IntegerField()
+    unsent = serializers.IntegerField()
+
+
+class WorkersSerializer(serializers.Serializer[Any]):
+    nodes = WorkerSerializer(many=True)
+    queues = QueueSerializer(many=True)

@@ -1,0 +1,41 @@
+"""Addresses of the REST API, under /api/v1/."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from grader import urls as _converters  # noqa: F401  registers the converter publicid
+
+from .views import chapters, docs, exercises, submissions, tokens, workers
+
+app_name = "api"
+
+urlpatterns = [
+    path("tokens/", tokens.TokensView.as_view(), name="tokens"),
+    path("tokens/<publicid:public_id>/", tokens.TokenView.as_view(), name="token"),
+    path("chapters/", chapters.ChaptersView.as_view(), name="chapters"),
+    path("chapters/<slug:slug>/", chapters.ChapterView.as_view(), name="chapter"),
+    path("chapters/<slug:slug>/answers/", chapters.AnswersView.as_view(), name="answers"),
+    path("exercises/", exercises.ExercisesView.as_view(), name="exercises"),
+    path("exercises/<slug:slug>/", exercises.ExerciseView.as_view(), name="exercise"),
+    path("exercises/<slug:slug>/submissions/", exercises.SubmitView.as_view(), name="submit"),
+    path("submissions/", submissions.SubmissionsView.as_view(), name="submissions"),
+    path(
+        "submissions/<publicid:public_id>/",
+        submissions.SubmissionView.as_view(),
+        name="submission",
+    ),
+    path(
+        "submissions/<publicid:public_id>/source",
+        submissions.SourceView.as_view(),
+        name="source",
+    ),
+    path(
+        "submissions/<publicid:public_id>/resubmit/",
+        submissions.ResubmitView.as_view(),
+        name="resubmit",
+    ),
+    path("workers/", workers.WorkersView.as_view(), name="workers"),
+    path("schema/", docs.SchemaView.as_view(), name="schema"),
+    path("docs/", docs.docs, name="docs"),
+]

@@ -1,0 +1,138 @@
+"""`submissions/`: what was submitted and what became of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from grader import services
+from grader.api.base import ApiView, problems
+from grader.api.filters import SubmissionFilter
+from grader.api.pagination import KeysetPagination
+from grader.api.permissions import Scoped, sees_all
+from grader.api.serializers import SubmissionSerializer, SubmissionSummarySerializer
+from grader.models import Scope, Submission
+from grader.web.page import SubmissionPage
+
+IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="The ETag of an earlier answer: 304 without a body where nothing changed.",
+)
+
+
+def _visible(request: Request, public_id: str) -> Submission:
+    """Return the submission if the call may see it; 404 otherwise, which tells nothing of it."""
+    submission = (
+        Submission.objects.select_related("exercise__chapter__course", "user")
+        .filter(public_id=public_id)
+        .first()
+    )
+    if submission is None:
+        raise Http404
+    if submission.user_id != request.user.pk and not sees_all(request):
+        raise Http404
+    return submission
+
+
+class SubmissionsView(ApiView, GenericAPIView[Submission]):
+    permission_classes: Any = (IsAuthenticated, Scoped)
+    scopes = {"GET": Scope.READ}
+    serializer_class = SubmissionSummarySerializer
+    filterset_class = SubmissionFilter
+    pagination_class = KeysetPagination
+    orderings = (
+        "-created_at",
+        "created_at",
+        "-finished_at",
+        "finished_at",
+        "-score",
+        "score",
+        "-id",
+        "id",
+    )
+
+    def get_queryset(self) -> Any:
+        if getattr(self, "swagger_fake_view", False):
+            return Submission.objects.none()
+        submissions = Submission.objects.select_related("exercise", "user").defer(
+            "source", "report", "exercise__statement", "exercise__statement_html"
+        )
+        if sees_all(self.request):
+            return submissions
+        return submissions.filter(user=self.request.user)
+
+    @extend_schema(
+        operation_id="submissions_list",
+        summary="List submissions",
+        description="Your own; with the scope grade and a grader's role, everybody's.",
+        responses={200: SubmissionSummarySerializer(many=True), **problems(400, 403)},
+        tags=["submissions"],
+    )
+    def get(self, request: Request) -> Response:
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+
+class SubmissionView(ApiView):
+    scopes = {"GET": Scope.READ}
+
+    @extend_schema(
+        operation_id="submissions_retrieve",
+        summary="One submission with its report",
+        parameters=[IF_NONE_MATCH],
+        responses={
+            200: SubmissionSerializer,
+            304: OpenApiResponse(description="Nothing changed since the ETag given."),
+            **problems(403, 404),
+        },
+        tags=["submissions"],
+    )
+    def get(self, request: Request, public_id: str) -> Response:
+        submission = _visible(request, public_id)
+        page = SubmissionPage.of(submission)
+        headers = {"ETag": page.etag, "Cache-Control": "private, no-cache"}
+        if request.headers.get("If-None-Match", "").removeprefix("W/") == page.etag:
+            return Response(status=304, headers=headers)
+        context = {"request": request, "page": page}
+        return Response(SubmissionSerializer(submission, context=context).data, headers=headers)
+
+
+class SourceView(ApiView):
+    scopes = {"GET": Scope.READ}
+
+    @extend_schema(
+        operation_id="submissions_source",
+        summary="The source as text",
+        responses={(200, "text/plain"): OpenApiTypes.STR, **problems(403, 404)},
+        tags=["submissions"],
+    )
+    def get(self, request: Request, public_id: str) -> HttpResponse:
+        submission = _visible(request, public_id)
+        response = HttpResponse(submission.source, content_type="text/plain; charset=utf-8")
+        response["Cache-Control"] = "private"
+        return response
+
+
+class ResubmitView(ApiView):
+    scopes = {"POST": Scope.SUBMIT}
+
+    @extend_schema(
+        operation_id="submissions_resubmit",
+        summary="Send again what the platform failed to grade",
+        request=None,
+        responses={202: SubmissionSerializer, **problems(403, 404, 409)},
+        tags=["submissions"],
+    )
+    def post(self, request: Request, public_id: str) -> Response:
+        submission = services.resubmit(request.user, _visible(request, public_id))
+        context = {"request": request, "page": SubmissionPage.of(submission)}
+        return Response(SubmissionSerializer(submission, context=context).data, status=202)
