@@ -24,4 +24,7 @@ def with_etag(request: HttpRequest, response: HttpResponse, personal: bool) -> H
     response.headers["ETag"] = f'W/"{digest.hexdigest()[:32]}"'
     # Always asked for again: an answer or a new revision must show at once.
     response.headers["Cache-Control"] = "private, no-cache" if personal else "no-cache"
-    return get_conditional_response(request, etag=response.headers["ETag"], response=response)
+    return (
+        get_conditional_response(request, etag=response.headers["ETag"], response=response)
+        or response
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Case, Exists, F, JSONField, OuterRef, QuerySet, Value, When
@@ -53,6 +53,14 @@ class CourseEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class ChapterLink:
+    """A chapter of the same course, as the chapter page lists it."""
+
+    chapter: Chapter
+    completed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ChapterPage:
     """All that the page of one chapter shows, but for panels."""
 
@@ -60,17 +68,10 @@ class ChapterPage:
     chapter: Chapter
     revision: ChapterRevision
     attempts: list[QuizAttempt]
-    chapters: list[Chapter]
+    chapters: list[ChapterLink]
     completed: bool
-
-    @property
-    def previous(self) -> Chapter | None:
-        place = self.chapters.index(self.chapter)
-        return self.chapters[place - 1] if place > 0 else None
-
-    @property
-    def next(self) -> Chapter | None:
-        return next(iter(self.chapters[self.chapters.index(self.chapter) + 1 :]), None)
+    previous: Chapter | None
+    next: Chapter | None
 
 
 def published_chapters() -> QuerySet[Chapter]:
@@ -95,7 +96,17 @@ def course_entries(learner: LearnerLookup, course_slug: str | None = None) -> li
     if course_slug is not None:
         chapters = chapters.filter(course__slug=course_slug)
     found = list(chapters)
-    entries = _chapter_entries(found, learner)
+    progress = _progress([chapter.pk for chapter in found], learner)
+    entries = [
+        ChapterEntry(
+            chapter=chapter,
+            state=progress.state(chapter.pk),
+            done=count_done(chapter.question_versions, progress.right[chapter.pk]),
+            total=len(chapter.question_versions),
+            summary_html=chapter.summary_html or "",
+        )
+        for chapter in found
+    ]
     by_course: dict[int, list[ChapterEntry]] = defaultdict(list)
     courses: dict[int, Course] = {}
     for entry in entries:
@@ -135,24 +146,27 @@ def chapter_page(course_slug: str, chapter_slug: str, learner: LearnerLookup) ->
             completed=_completed(learner),
         )
     )
-    chapter = next((chapter for chapter in chapters if chapter.slug == chapter_slug), None)
-    if chapter is None or chapter.current_revision is None:
+    place = next((n for n, chapter in enumerate(chapters) if chapter.slug == chapter_slug), None)
+    if place is None:
         return None
+    chapter = chapters[place]
     revision = chapter.current_revision
+    if revision is None:
+        return None
     revision.chapter = chapter
     revision.page, revision.answers = chapter.page, chapter.answers
-    attempts = (
-        []
-        if learner is None
-        else list(QuizAttempt.objects.filter(chapter=chapter, **learner).order_by("number"))
-    )
+    attempts: list[QuizAttempt] = []
+    if learner is not None:
+        attempts = list(QuizAttempt.objects.filter(chapter=chapter, **learner).order_by("number"))
     return ChapterPage(
         course=chapter.course,
         chapter=chapter,
         revision=revision,
         attempts=attempts,
-        chapters=chapters,
+        chapters=[ChapterLink(one, one.completed) for one in chapters],
         completed=chapter.completed,
+        previous=chapters[place - 1] if place > 0 else None,
+        next=chapters[place + 1] if place + 1 < len(chapters) else None,
     )
 
 
@@ -162,39 +176,38 @@ def _completed(learner: LearnerLookup) -> Exists | Value:
     return Exists(ChapterCompletion.objects.filter(chapter=OuterRef("pk"), **learner))
 
 
-def _chapter_entries(chapters: list[Chapter], learner: LearnerLookup) -> list[ChapterEntry]:
-    right: dict[int, set[tuple[str, str]]] = defaultdict(set)
-    begun: set[int] = set()
-    completed: set[int] = set()
-    if learner is not None and chapters:
-        mine = {"chapter__in": [chapter.pk for chapter in chapters], **learner}
-        attempts = QuizAttempt.objects.filter(**mine).order_by().distinct()
-        for chapter_id, key, version, correct in attempts.values_list(
-            "chapter_id", "question_key", "question_version", "correct"
-        ):
-            begun.add(chapter_id)
-            if correct:
-                right[chapter_id].add((key, version))
-        begun |= set(RequirementMet.objects.filter(**mine).values_list("chapter_id", flat=True))
-        completed = set(
-            ChapterCompletion.objects.filter(**mine).values_list("chapter_id", flat=True)
-        )
-    return [
-        ChapterEntry(
-            chapter=chapter,
-            state=_state(chapter.pk, begun, completed),
-            done=count_done(chapter.question_versions, right[chapter.pk]),
-            total=len(chapter.question_versions),
-            summary_html=chapter.summary_html or "",
-        )
-        for chapter in chapters
-    ]
+@dataclass(slots=True)
+class _Progress:
+    """What one learner did, by chapter: right answers as (key, version), begun, completed."""
+
+    right: dict[int, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    begun: set[int] = field(default_factory=set)
+    completed: set[int] = field(default_factory=set)
+
+    def state(self, chapter_id: int) -> ChapterState:
+        if chapter_id in self.completed:
+            return ChapterState.COMPLETED
+        return ChapterState.IN_PROGRESS if chapter_id in self.begun else ChapterState.NOT_STARTED
 
 
-def _state(chapter_id: int, begun: set[int], completed: set[int]) -> ChapterState:
-    if chapter_id in completed:
-        return ChapterState.COMPLETED
-    return ChapterState.IN_PROGRESS if chapter_id in begun else ChapterState.NOT_STARTED
+def _progress(chapter_ids: Sequence[int], learner: LearnerLookup) -> _Progress:
+    progress = _Progress()
+    if learner is None or not chapter_ids:
+        return progress
+    mine = {"chapter__in": chapter_ids, **learner}
+    attempts = QuizAttempt.objects.filter(**mine).order_by().distinct()
+    for chapter_id, key, version, correct in attempts.values_list(
+        "chapter_id", "question_key", "question_version", "correct"
+    ):
+        progress.begun.add(chapter_id)
+        if correct:
+            progress.right[chapter_id].add((key, version))
+    for model, chapters in (
+        (RequirementMet, progress.begun),
+        (ChapterCompletion, progress.completed),
+    ):
+        chapters |= set(model.objects.filter(**mine).values_list("chapter_id", flat=True))
+    return progress
 
 
 def _course_entry(course: Course, entries: list[ChapterEntry]) -> CourseEntry:

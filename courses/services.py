@@ -13,11 +13,18 @@ from pydantic import ValidationError
 from courses.content.errors import ContentError
 from courses.content.exporter import stored_content
 from courses.content.schema import ChapterContent, content_hash, to_data
-from courses.models import Chapter, ChapterRevision, MathStylesheet
+from courses.models import Chapter, ChapterRevision, MathStylesheet, Question
 from courses.publishing import BUILD_VERSION, Built, build
 from courses.rendering import SourceError
 
-__all__ = ["ContentError", "check_chapter", "publish_chapter", "store_stylesheet"]
+__all__ = [
+    "ContentError",
+    "check_chapter",
+    "drop_rows_of_other_kinds",
+    "publish_chapter",
+    "publish_or_check",
+    "store_stylesheet",
+]
 
 
 def publish_chapter(chapter: Chapter, by: User | None) -> ChapterRevision:
@@ -62,6 +69,22 @@ def publish_chapter(chapter: Chapter, by: User | None) -> ChapterRevision:
 def check_chapter(chapter: Chapter) -> Built:
     """Render what the database holds without publishing it; `ContentError` as in publishing."""
     return build(_read(chapter), published=False)
+
+
+def publish_or_check(chapter: Chapter, by: User | None) -> None:
+    """Publish a chapter that is to be seen; of a draft only make sure that it could be rendered."""
+    if chapter.published:
+        publish_chapter(chapter, by)
+    else:
+        check_chapter(chapter)
+
+
+def drop_rows_of_other_kinds(question: Question) -> None:
+    """Delete choices of a numeric question, hints of one with choices: its kind was changed."""
+    if question.kind == Question.Kind.NUMERIC:
+        question.choices.all().delete()
+    else:
+        question.hints.all().delete()
 
 
 def store_stylesheet(css: str, css_hash: str) -> MathStylesheet | None:

@@ -176,7 +176,7 @@ def _chapter_response(
         "stylesheet_url": reverse("courses:math_css", args=[stylesheet.hash]) if stylesheet else "",
         "quiz": quiz,
         "panels": panels.panels_for("chapter", request, found.chapter),
-        "chapters": [{"chapter": one, "completed": one.completed} for one in found.chapters],
+        "chapters": found.chapters,
         "previous": found.previous,
         "next": found.next,
         "completed": found.completed,

@@ -141,7 +141,7 @@ def _load_chapter(
         with transaction.atomic():
             chapter = chapter or Chapter(course=course, slug=content.slug, position=position)
             write_chapter(chapter, content, folder.hash)
-            _publish(chapter, by)
+            services.publish_or_check(chapter, by)
         return Outcome(path.name, action)
     except FileError as error:
         return Outcome(path.name, Action.FAILED, str(error))
@@ -163,13 +163,6 @@ def _is_edited(chapter: Chapter, content: ChapterContent) -> bool:
     """Edited since the last import, and not into what the files say now."""
     hash_now = content_hash(to_data(stored_content(chapter)))
     return hash_now not in {chapter.imported_content_hash, content_hash(to_data(content))}
-
-
-def _publish(chapter: Chapter, by: User | None) -> None:
-    if chapter.published:
-        services.publish_chapter(chapter, by)
-    else:
-        services.check_chapter(chapter)
 
 
 def write_chapter(chapter: Chapter, content: ChapterContent, files_hash: str = "") -> None:

@@ -34,7 +34,7 @@ def _represent_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _represent_text)
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+class _Loader(yaml.SafeLoader if not yaml.__with_libyaml__ else yaml.CSafeLoader):  # type: ignore[misc]
     """Plain YAML, except that a repeated key is an error and dates stay text."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -46,7 +46,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
                     problem_mark=key_node.start_mark,
                 )
             seen.add(str(key_node.value))
-        return super().construct_mapping(node, deep)  # type: ignore[no-any-return]
+        return super().construct_mapping(node, deep)
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -73,6 +73,6 @@ def load(text: str) -> Any:
         if isinstance(event, yaml.AliasEvent):
             raise yaml.MarkedYAMLError(
                 problem="aliases (*name) are not allowed here; write the value out",
-                problem_mark=event.start_mark,
+                problem_mark=event.start_mark,  # type: ignore[arg-type]  libyaml has its own Mark
             )
     return yaml.load(text, Loader=_Loader)  # noqa: S506  a subclass of the safe loader

@@ -10,7 +10,6 @@ from courses.content.schema import (
     ChapterContent,
     FormulaContent,
     ListingContent,
-    NumericQuestionContent,
     QuestionContent,
 )
 from courses.rendering import render_code
@@ -110,19 +109,16 @@ def _listing(listing: ListingContent) -> dict[str, Any]:
 
 def _question(number: int, question: QuestionContent, rendered: Html) -> dict[str, Any]:
     path = f"questions/{question.key}"
-    numeric = isinstance(question, NumericQuestionContent)
     return {
         "key": question.key,
         "number": number,
         "kind": question.kind,
         "prompt_html": rendered[f"{path}/prompt"],
-        "choices": []
-        if isinstance(question, NumericQuestionContent)
-        else [
+        "choices": [
             {"key": choice.key, "html": rendered[f"{path}/choices/{choice.key}/text"]}
-            for choice in question.choices
+            for choice in getattr(question, "choices", [])
         ],
-        "tolerance": question.tolerance if numeric else None,
+        "tolerance": getattr(question, "tolerance", None),
     }
 
 

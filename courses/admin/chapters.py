@@ -1,0 +1,165 @@
+"""Admin pages of courses, chapters, and the parts of a chapter with a page of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adminsortable2.admin import SortableAdminBase
+from django.contrib import admin
+from django.db.models import Max
+from django.http import HttpRequest
+from simple_history.admin import SimpleHistoryAdmin
+
+from courses import services
+from courses.models import Chapter, ChapterRevision, Course, Formula, Question
+
+from .forms import ChapterForm, FormulaForm, QuestionForm
+from .inlines import (
+    ChapterInline,
+    ChoiceInline,
+    DerivationStepInline,
+    FormulaInline,
+    FormulaSymbolInline,
+    ListingInline,
+    MechanismStepInline,
+    NumericHintInline,
+    QuestionInline,
+    RevisionInline,
+)
+from .publishing import TEXT_OVERRIDES, PublishOnSaveAdmin
+
+
+@admin.register(Course)
+class CourseAdmin(SortableAdminBase, SimpleHistoryAdmin):
+    list_display = ("title", "slug", "position")
+    fields = ("title", "slug", "summary", "position")
+    formfield_overrides = TEXT_OVERRIDES
+    inlines = (ChapterInline,)
+
+
+@admin.register(Chapter)
+class ChapterAdmin(PublishOnSaveAdmin):
+    form = ChapterForm
+    list_display = ("title", "course", "position", "published", "current_revision")
+    list_filter = ("course", "published")
+    list_select_related = ("course", "current_revision")
+    search_fields = ("title", "slug")
+    readonly_fields = ("current_revision",)
+    actions = None
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    ("course", "slug"),
+                    "title",
+                    "summary",
+                    ("minutes", "requirements"),
+                    ("published", "current_revision"),
+                )
+            },
+        ),
+        (
+            "Text between the parts",
+            {
+                "classes": ("collapse",),
+                "fields": (
+                    "intuition",
+                    "formulas_intro",
+                    "derivation_intro",
+                    "mechanism_intro",
+                    "code_intro",
+                    "summary_text",
+                    "references",
+                ),
+            },
+        ),
+    )
+    inlines = (
+        FormulaInline,
+        DerivationStepInline,
+        MechanismStepInline,
+        ListingInline,
+        QuestionInline,
+        RevisionInline,
+    )
+
+    def chapter_of(self, obj: Any) -> Chapter:
+        chapter: Chapter = obj
+        return chapter
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        if not change:
+            obj.position = _next_position(Chapter.objects.filter(course=obj.course))
+        super().save_model(request, obj, form, change)
+
+
+class PartAdmin(PublishOnSaveAdmin):
+    """A part of a chapter with rows of its own; saving or deleting it publishes the chapter."""
+
+    list_filter: tuple[str, ...] = ("chapter",)
+    list_select_related = ("chapter",)
+    actions = None
+
+    def chapter_of(self, obj: Any) -> Chapter:
+        chapter: Chapter = obj.chapter
+        return chapter
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        # Moved to another chapter, a part would leave the old one unpublished.
+        return ("chapter",) if obj is not None else ()
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        if not change:
+            obj.position = _next_position(type(obj).objects.filter(chapter=obj.chapter))
+        super().save_model(request, obj, form, change)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        chapter = obj.chapter
+        super().delete_model(request, obj)
+        self._publish(request, chapter)
+
+
+@admin.register(Formula)
+class FormulaAdmin(PartAdmin):
+    form = FormulaForm
+    list_display = ("title", "key", "chapter")
+    search_fields = ("title", "key")
+    fields = ("chapter", "key", "title", "tex", "numpy", "spoken", "note")
+    inlines = (FormulaSymbolInline,)
+
+
+@admin.register(Question)
+class QuestionAdmin(PartAdmin):
+    form = QuestionForm
+    list_display = ("key", "kind", "chapter")
+    list_filter = ("chapter", "kind")
+    search_fields = ("key", "prompt")
+    fields = ("chapter", "key", "kind", "prompt", "explanation", "answer", "tolerance")
+    inlines = (ChoiceInline, NumericHintInline)
+
+    def before_publishing(self, obj: Any) -> None:
+        services.drop_rows_of_other_kinds(obj)
+
+
+@admin.register(ChapterRevision)
+class ChapterRevisionAdmin(admin.ModelAdmin):
+    """Published revisions, to be read."""
+
+    list_display = ("chapter", "number", "created_at", "created_by")
+    list_filter = ("chapter",)
+    list_select_related = ("chapter", "created_by")
+    fields = ("chapter", "number", "created_at", "created_by", "content_hash", "content")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+def _next_position(siblings: Any) -> int:
+    return int(siblings.aggregate(last=Max("position"))["last"] or 0) + 1

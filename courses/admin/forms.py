@@ -1,0 +1,136 @@
+"""Forms and formsets that show the publisher's errors at the field where the mistake is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+from adminsortable2.admin import CustomInlineFormSet
+from django import forms
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from courses.models import Chapter, Listing
+from courses.rendering import SourceError
+
+from .fields import NamedLinesField, RequirementsField
+
+Errors = dict[str, list[SourceError]]
+
+
+def error_html(error: SourceError) -> SafeString:
+    """Return the message with its line and column, and the place in the text with a caret."""
+    if not error.excerpt:
+        return format_html("{}", error.message)
+    return format_html(
+        "Line {}, column {}: {}<pre>{}</pre>",
+        error.line,
+        error.column,
+        error.message,
+        error.excerpt,
+    )
+
+
+class ContentForm(forms.ModelForm):
+    """A form of one part of a chapter.
+
+    `content_errors` is what publishing found wrong with this very input (empty at the first try);
+    `path` is where the part's fields are in it: "" for the chapter, else `formulas/<key>/`.
+    """
+
+    content_errors: ClassVar[Errors] = {}
+
+    def path(self) -> str:
+        return ""
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        for field, found in self.content_errors.items():
+            name = field.removeprefix(self.path())
+            if name in self.fields and field == self.path() + name:
+                for error in found:
+                    self.add_error(name, error_html(error))
+            else:
+                # Also said at the field of its inline; here it is the list of what to mend.
+                for error in found:
+                    self.add_error(None, f"{field}, line {error.line}: {error.message}")
+        return cleaned
+
+
+class ChapterForm(ContentForm):
+    requirements = RequirementsField(
+        required=False,
+        help_text=(
+            "What completes the chapter: names separated by spaces. "
+            "quiz means all its questions, exercise:rmsnorm an accepted submission to it."
+        ),
+    )
+
+    class Meta:
+        model = Chapter
+        exclude: Sequence[str] = ()
+
+
+class KeyedForm(ContentForm):
+    """The form of a part that has its own page, such as a question."""
+
+    part = ""
+
+    def path(self) -> str:
+        key = self.cleaned_data.get("key") or self.instance.key
+        return f"{self.part}/{key}/"
+
+
+class FormulaForm(KeyedForm):
+    part = "formulas"
+
+
+class QuestionForm(KeyedForm):
+    part = "questions"
+
+
+class ListingForm(forms.ModelForm):
+    lines = NamedLinesField(
+        required=False,
+        label="named lines",
+        help_text="One a row: a name, a space, the line's number. Steps link to them by name.",
+    )
+
+    class Meta:
+        model = Listing
+        exclude: Sequence[str] = ()
+
+
+class PartFormSet(CustomInlineFormSet):
+    """The rows of one kind of part; each row gets the errors under its own path.
+
+    `part` is the path of the kind, with {key} for the parent's key; `identity` the field that
+    names a row in paths, or empty where rows are counted from 1.
+    """
+
+    part: ClassVar[str] = ""
+    identity: ClassVar[str] = "key"
+    content_errors: ClassVar[Errors] = {}
+
+    def clean(self) -> None:
+        super().clean()
+        if not self.content_errors:
+            return
+        parent = self.part.format(key=getattr(self.instance, "key", ""))
+        for place, form in enumerate(self._kept_forms(), start=1):
+            row = getattr(form.instance, self.identity) if self.identity else place
+            for name in form.fields:
+                for error in self.content_errors.get(f"{parent}/{row}/{name}", ()):
+                    form.add_error(name, error_html(error))
+
+    def _kept_forms(self) -> Iterator[forms.ModelForm]:
+        """The forms that publishing saw, in its order."""
+        kept = [
+            form
+            for form in self.forms
+            if (form.instance.pk or form.has_changed()) and not self._should_delete_form(form)
+        ]
+        # A new row has no position yet and comes last.
+        return iter(
+            sorted(kept, key=lambda form: form.cleaned_data.get("position") or float("inf"))
+        )

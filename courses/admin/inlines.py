@@ -1,0 +1,150 @@
+"""The parts of a chapter as rows in the admin; rows are dragged into order."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from adminsortable2.admin import (
+    SortableInlineAdminMixin,
+    SortableStackedInline,
+    SortableTabularInline,
+)
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from courses.models import (
+    Chapter,
+    ChapterRevision,
+    Choice,
+    DerivationStep,
+    Formula,
+    FormulaSymbol,
+    Listing,
+    MechanismStep,
+    NumericHint,
+    Question,
+)
+
+from .forms import ListingForm, PartFormSet
+from .publishing import TEXT_OVERRIDES, content_errors
+
+
+class PartInlineMixin(SortableInlineAdminMixin):
+    """`part` and `identity` tell the formset under which paths its rows' errors are."""
+
+    formset = PartFormSet
+    formfield_overrides = TEXT_OVERRIDES
+    extra = 0
+    part: ClassVar[str]
+    identity: ClassVar[str] = "key"
+
+    def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        formset = super().get_formset(request, obj, **kwargs)
+        formset.part = self.part
+        formset.identity = self.identity
+        formset.content_errors = content_errors(request)
+        return formset
+
+
+class FormulaInline(PartInlineMixin, SortableStackedInline):
+    model = Formula
+    part = "formulas"
+    show_change_link = True
+    classes = ("collapse",)
+
+
+class DerivationStepInline(PartInlineMixin, SortableStackedInline):
+    model = DerivationStep
+    part = "steps"
+    classes = ("collapse",)
+
+
+class MechanismStepInline(PartInlineMixin, SortableStackedInline):
+    model = MechanismStep
+    part = "mechanism"
+    classes = ("collapse",)
+
+
+class ListingInline(PartInlineMixin, SortableStackedInline):
+    model = Listing
+    form = ListingForm
+    part = "listings"
+    identity = "filename"
+    classes = ("collapse",)
+
+
+class QuestionInline(PartInlineMixin, SortableStackedInline):
+    """Wording and order; a question's choices, and new questions, have the question's own page."""
+
+    model = Question
+    part = "questions"
+    fields = ("key", "kind", "prompt", "explanation")
+    readonly_fields = ("kind",)
+    show_change_link = True
+    classes = ("collapse",)
+    verbose_name_plural = "questions (add one, or change choices, on the question's own page)"
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class FormulaSymbolInline(PartInlineMixin, SortableTabularInline):
+    model = FormulaSymbol
+    part = "formulas/{key}/symbols"
+    identity = ""
+
+
+class ChoiceInline(PartInlineMixin, SortableStackedInline):
+    model = Choice
+    part = "questions/{key}/choices"
+
+
+class NumericHintInline(PartInlineMixin, SortableStackedInline):
+    model = NumericHint
+    part = "questions/{key}/hints"
+    identity = ""
+    verbose_name = "hint for a wrong value"
+    verbose_name_plural = "hints for wrong values (numeric questions)"
+
+
+class ReadOnlyInlineMixin:
+    """Rows that can be looked at, and nothing else."""
+
+    extra = 0
+    max_num: int | None = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class RevisionInline(ReadOnlyInlineMixin, admin.TabularInline):
+    model = ChapterRevision
+    fields = ("number", "created_at", "created_by")
+    show_change_link = True
+    verbose_name_plural = "published revisions"
+    classes = ("collapse",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ChapterRevision]:
+        return super().get_queryset(request).defer("content", "page", "answers")
+
+
+class ChapterInline(SortableTabularInline):
+    """The order of a course's chapters."""
+
+    model = Chapter
+    fields = ("title", "slug", "published")
+    readonly_fields = ("title", "slug", "published")
+    extra = 0
+    can_delete = False
+    show_change_link = True
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
