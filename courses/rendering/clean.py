@@ -13,7 +13,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_TAGS = _words(
+ALLOWED_TAGS = _words(
     "p br hr em strong b i u s del ins sub sup small mark code pre kbd samp var blockquote q cite "
     "abbr ul ol li dl dt dd h3 h4 h5 h6 table caption thead tbody tfoot tr th td a img div span "
     "details summary figure figcaption"
@@ -45,12 +45,22 @@ _SCHEMES = frozenset({"http", "https", "mailto"})
 _ID = re.compile(r"[\w:.-]{1,200}")
 
 
+def is_on_this_site(address: str) -> bool:
+    """Whether a picture's address is on this site: the page's policy refuses all others."""
+    return re.match(r"/(?![/\\])", address) is not None
+
+
+def is_allowed_link(address: str) -> bool:
+    """Whether a link's address has no scheme or an allowed one."""
+    scheme = re.match(r"\s*([a-zA-Z][a-zA-Z0-9+.-]*):", address)
+    return scheme is None or scheme.group(1).lower() in _SCHEMES
+
+
 def _filter(tag: str, attribute: str, value: str) -> str | None:
     if attribute == "id":
         return value if _ID.fullmatch(value) else None
     if tag == "img" and attribute == "src":
-        # Pictures come from this site alone, as the page's policy says too.
-        return value if value.startswith("/") and not value.startswith(("//", "/\\")) else None
+        return value if is_on_this_site(value) else None
     if tag == "div":
         allowed = {"tabindex": {"0"}, "role": {"group"}, "aria-label": {"Table"}}
         return value if value in allowed.get(attribute, {value}) else None
@@ -60,7 +70,7 @@ def _filter(tag: str, attribute: str, value: str) -> str | None:
 @functools.cache
 def _cleaner() -> nh3.Cleaner:
     return nh3.Cleaner(
-        tags=set(_TAGS),
+        tags=set(ALLOWED_TAGS),
         attributes=_ATTRIBUTES,
         allowed_classes=_CLASSES,
         attribute_filter=_filter,

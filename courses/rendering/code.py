@@ -20,7 +20,7 @@ def render_code(code: str, language: str, line_ids: Mapping[int, str] = _NO_IDS)
 
     `language` is a Pygments name; an unknown one is shown as plain text. `line_ids` maps 1-based
     line numbers to keys: such a line gets the id `line-<key>`. Every line is an element
-    `<span class="line" data-line="n">` that holds its line end too, so that copying gives the code.
+    `<span class="line" data-line="n">`; the line ends stand between them.
     """
     lines = _highlighted_lines(code, _lexer(language))
     body = "".join(_line(number, text, line_ids) for number, text in enumerate(lines, start=1))
@@ -48,4 +48,4 @@ def _highlighted_lines(code: str, lexer: Lexer) -> list[str]:
 def _line(number: int, text: str, line_ids: Mapping[int, str]) -> str:
     key = line_ids.get(number)
     anchor = f' id="line-{html.escape(key)}"' if key else ""
-    return f'<span class="line"{anchor} data-line="{number}">{text}\n</span>'
+    return f'<span class="line"{anchor} data-line="{number}">{text}</span>\n'

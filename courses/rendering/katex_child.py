@@ -5,8 +5,9 @@ the site, so that it starts in some 30 ms and so that a crash of the JavaScript 
 macro or a huge matrix costs this process and nothing else.
 
 Request: `{"formulas": [{"tex": str, "display": bool}, ...]}`. Answer: `{"results": [...]}` in the
-same order, each `{"html": str}` or `{"error": str, "position": int | null}` with the position in
-UTF-16 units, as JavaScript counts.
+same order, each `{"html": str}` or `{"error": str, "kind": str, "position": int | null}` with the
+position in UTF-16 units, as JavaScript counts, and `kind` one of parse, symbol, trust, limit (too
+much time or memory) and budget (not begun, because earlier formulas used up the time).
 """
 
 from __future__ import annotations
@@ -30,19 +31,18 @@ BUDGET_SECONDS = 3.0
 
 KATEX_PATH = Path(__file__).resolve().parent / "katex" / "katex.min.js"
 
-# strict: a comment at the end swallows what follows a plain %, and an unknown character would be
-# drawn in a font without metrics. Everything else that LaTeX would refuse is harmless on a page.
+# strict: an unknown character would be drawn in a font without metrics. Everything else that LaTeX
+# would refuse is harmless on a page.
 # trust: throws, because a plain `false` would print the command in red and call that success.
 SETUP = r"""
-const complaints = {commentAtEnd: "comment", unknownSymbol: "symbol"};
 function renderFormula(tex, display) {
   const options = {
     displayMode: display, output: "htmlAndMathml", throwOnError: true,
     maxExpand: 1000, maxSize: 20,
     strict: (code, message, token) => {
-      if (!(code in complaints)) return "ignore";
+      if (code !== "unknownSymbol") return "ignore";
       const error = new Error(message);
-      error.kind = complaints[code];
+      error.kind = "symbol";
       error.position = token && token.loc ? token.loc.start : null;
       throw error;
     },
@@ -112,7 +112,7 @@ def render_formulas(formulas: list[dict[str, Any]]) -> list[dict[str, Any]]:
         engine = engine or Engine(katex_source)
         try:
             result = engine.render(formula["tex"], formula["display"])
-        except (_quickjs.JSException, MemoryError) as error:
+        except (_quickjs.JSException, MemoryError, SystemError) as error:
             result = {"error": str(error), "kind": "limit", "position": None}
         if result.get("kind") == "limit":
             # A context that ran into a limit may be half way through anything: take a fresh one.

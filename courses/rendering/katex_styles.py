@@ -59,7 +59,12 @@ _ATTRIBUTE = re.compile(r'\s+([a-zA-Z][a-zA-Z0-9-]*)\s*=\s*"([^"<>]*)"')
 
 
 class LengthError(ValueError):
-    """A formula asks for a space or a box that would leave the page; the value is the length."""
+    """A formula asks for a space or a box that would leave the page."""
+
+    def __init__(self, length: str, limit_em: float) -> None:
+        super().__init__(f"{length} is more than {limit_em:g}em")
+        self.length = length
+        self.limit_em = limit_em
 
 
 class MathStylesheet:
@@ -165,5 +170,5 @@ def _valid_length(name: str, word: str) -> bool:
         return True
     limit = MAX_ARRAY_HEIGHT_EM if name in _VERTICAL else MAX_LENGTH_EM
     if abs(float(match.group(1))) > limit + 1e-9:
-        raise LengthError(word)
+        raise LengthError(word, limit)
     return True

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
+from courses.rendering.clean import ALLOWED_TAGS, is_allowed_link, is_on_this_site
 from courses.rendering.markdown_sources import MarkdownSource
 
 MATH_CLASS = "arithmatex"
 
 _SPECIAL = re.compile(r"[\x02\x03$]")
 # Python-Markdown holds an escaped character as its code between these two until the very end.
-_ESCAPED_OPENING = re.compile("\x02(40|91)\x03(?=[^\x02]*(?:\\\\[A-Za-z]|[\\^_{]))")
+_ESCAPED_OPENING = re.compile("\x02(40|91)\x03(?=[^\x02]*(?:\\\\[A-Za-z]|\\^|_{))")
 _RAW_HTML_FORMULA = re.compile(r"(?<!\\)\$[^$\s][^$]*\$|\\\(.+?\\\)|\\\[.+?\\\]", re.DOTALL)
 
 IN_CELL = (
@@ -31,6 +32,15 @@ DISPLAY = (
 BRACKET = (
     "This opens no formula. \\( ... \\) belongs into one paragraph; \\[ ... \\] stands in a "
     "paragraph of its own."
+)
+PICTURE = (
+    "A picture must be on this site: its address begins with a single /. Upload it, or link to it "
+    "instead."
+)
+LINK = "This link's address is not allowed. Use https, http or mailto, or an address on this site."
+TAG = (
+    "<{0}> is not an HTML element that a text may hold, so it would vanish. Remove it, or write "
+    "&lt; for a < that begins no tag."
 )
 RAW_HTML = (
     "Formulas and Markdown inside a block of raw HTML are not rendered. Write it as Markdown, "
@@ -51,26 +61,38 @@ def lint_tree(root: Element, source: MarkdownSource) -> list[Finding]:
     findings: list[Finding] = []
     used: set[int] = set()
     for text, in_cell in _texts(root, False):
-        skip_to = 0
         for match in re.finditer(r"\$+", text):
-            if match.start() < skip_to:
-                continue
             following = _following(text, match.end())
             message = _dollar_message(match.group(), text[match.end() :], in_cell)
             if message is not None:
                 offset = source.stray_offset(match.group(), following, used)
+                if message == UNCLOSED and "$$" in source.text[max(0, offset - 1) : offset + 2]:
+                    message = DISPLAY
                 findings.append(Finding(offset, message))
         for match in _ESCAPED_OPENING.finditer(text):
             sign = "\\" + chr(int(match.group(1)))
             offset = source.stray_offset(sign, _following(text, match.end()), used)
             findings.append(Finding(offset, BRACKET))
+    for element in root.iter():
+        address = element.get("src") if element.tag == "img" else None
+        if address is not None and not is_on_this_site(address):
+            findings.append(Finding(source.stray_offset(address, "", used), PICTURE))
+        address = element.get("href") if element.tag == "a" else None
+        if address is not None and not is_allowed_link(address):
+            findings.append(Finding(source.stray_offset(address, "", used), LINK))
     return findings
 
 
 def lint_raw_html(blocks: list[str], source: MarkdownSource) -> list[Finding]:
-    """Findings in the blocks of HTML that Markdown passes through as they are."""
+    """Findings in the pieces of HTML that Markdown passes through as they are."""
     findings: list[Finding] = []
+    used: set[int] = set()
     for block in blocks:
+        if re.match(r"<div [^>]*\bhighlight\b", block):
+            continue  # a fence of code, not of the author's making
+        for tag in re.findall(r"<([a-zA-Z][a-zA-Z0-9-]*)", block):
+            if tag.lower() not in ALLOWED_TAGS:
+                findings.append(Finding(source.stray_offset("<", tag, used), TAG.format(tag)))
         match = _RAW_HTML_FORMULA.search(block)
         if match:
             findings.append(Finding(max(0, source.text.find(match.group())), RAW_HTML))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import bisect
+import functools
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 _FENCE = re.compile(
@@ -21,9 +22,12 @@ class MarkdownSource:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        spans = [match.span() for match in _FENCE.finditer(text)]
-        spans += [match.span() for match in _CODE_SPAN.finditer(text)]
-        self._code = sorted(spans)
+
+    @functools.cached_property
+    def _code(self) -> list[tuple[int, int]]:
+        """Where code stands; asked for only once there is a mistake to be placed."""
+        spans = [match.span() for match in _FENCE.finditer(self.text)]
+        return spans + [match.span() for match in _CODE_SPAN.finditer(self.text)]
 
     def formula_offset(self, tex: str, display: bool, occurrence: int, offset_in_tex: int) -> int:
         """The offset of a character of the `occurrence`-th (from 0) formula with this TeX.
@@ -53,7 +57,7 @@ class MarkdownSource:
                 return match.start()
         return max(0, self.text.find(sign + following))
 
-    def _formula_starts(self, words: list[str], display: bool):  # type: ignore[no-untyped-def]
+    def _formula_starts(self, words: list[str], display: bool) -> Iterator[int]:
         body = _BETWEEN_WORDS.join(map(re.escape, words))
         if display:
             pattern = rf"(?:\$\$|\\\[)[\s>]*(?P<tex>{body})[\s>]*(?:\$\$|\\\])"
@@ -79,7 +83,4 @@ class MarkdownSource:
         return in_source
 
     def _in_code(self, offset: int) -> bool:
-        index = bisect.bisect_right(self._code, (offset, len(self.text) + 1)) - 1
-        return any(
-            start <= offset < end for start, end in self._code[max(0, index - 1) : index + 1]
-        )
+        return any(start <= offset < end for start, end in self._code)

@@ -13,16 +13,23 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 import markdown
+from markdown.extensions.attr_list import AttrListExtension
 from markdown.extensions.footnotes import FootnoteExtension
+from markdown.extensions.sane_lists import SaneListExtension
+from markdown.extensions.tables import TableExtension
 from markdown.extensions.toc import TocExtension
 from markdown.treeprocessors import Treeprocessor
+from pymdownx.arithmatex import ArithmatexExtension
+from pymdownx.blocks.details import DetailsExtension
+from pymdownx.highlight import HighlightExtension
+from pymdownx.superfences import SuperFencesCodeExtension
 
 from courses.rendering.clean import clean_html
 from courses.rendering.markdown_lint import MATH_CLASS, Finding, lint_raw_html, lint_tree
 from courses.rendering.markdown_sources import MarkdownSource
 from courses.rendering.tex import Formula
 
-MAX_TEXT_CHARACTERS = 200_000
+MAX_TEXT_CHARACTERS = 50_000
 # The page's title and the titles of its parts are above every heading of a text.
 MIN_HEADING_LEVEL = 3
 RESERVED_ID = re.compile(r"(?:formula|step|line|question|part|mechanism|choice)-")
@@ -72,7 +79,8 @@ class _Collector(Treeprocessor):
         digest = hashlib.sha256(self.source.text.encode()).hexdigest()[:16]
         counts: dict[Formula, int] = {}
         for element in root.iter():
-            if element.get("class") == MATH_CLASS and element.text:
+            if MATH_CLASS in element.get("class", "").split() and element.text:
+                element.attrib = {"class": MATH_CLASS}
                 formula = _formula(element.text, display=element.tag == "div")
                 token = f"mathtoken{digest}n{len(self.draft.formulas)}e"
                 occurrence = counts.get(formula, 0)
@@ -127,22 +135,18 @@ class TextRenderer:
     def __init__(self) -> None:
         self._footnotes = _Footnotes()
         self._md = markdown.Markdown(
+            # As objects: looking extensions up by name reads the metadata of every package.
             extensions=[
-                "attr_list",
-                "sane_lists",
-                "tables",
+                AttrListExtension(),
+                SaneListExtension(),
+                TableExtension(use_align_attribute=True),
                 self._footnotes,
                 TocExtension(slugify=slugify, marker="", permalink=False),
-                "pymdownx.arithmatex",
-                "pymdownx.highlight",
-                "pymdownx.superfences",
-                "pymdownx.blocks.details",
+                ArithmatexExtension(generic=True, smart_dollar=True, preview=False),
+                HighlightExtension(css_class="highlight", guess_lang=False),
+                SuperFencesCodeExtension(),
+                DetailsExtension(),
             ],
-            extension_configs={
-                "tables": {"use_align_attribute": True},
-                "pymdownx.arithmatex": {"generic": True, "smart_dollar": True, "preview": False},
-                "pymdownx.highlight": {"css_class": "highlight", "guess_lang": False},
-            },
         )
         self._collector = _Collector(self._md)
         self._md.treeprocessors.register(self._collector, "learnml-collect", 6)
@@ -169,8 +173,8 @@ class TextRenderer:
         except (AssertionError, ValueError, IndexError):
             draft.findings.append(Finding(max(0, text.find("<")), UNREADABLE))
             return draft
-        raw = [str(block) for block in self._md.htmlStash.rawHtmlBlocks]
-        draft.findings += lint_raw_html([b for b in raw if 'class="highlight"' not in b], source)
+        raw = [block for block in self._md.htmlStash.rawHtmlBlocks if isinstance(block, str)]
+        draft.findings += lint_raw_html(raw, source)
         draft.html = clean_html(html)
         if inline:
             self._unwrap(text, draft)
@@ -180,7 +184,8 @@ class TextRenderer:
         """Take the one paragraph out of its element."""
         html = draft.html.strip()
         inner = html.removeprefix("<p>").removesuffix("</p>")
-        if self._collector.single_paragraph and (not html or len(html) == len(inner) + 7):
+        wrapped = len(html) == len(inner) + len("<p></p>") and "<p" not in inner
+        if self._collector.single_paragraph and (not html or wrapped):
             draft.html = inner
             return
         second = re.search(r"\n[ \t]*\n\s*(?=\S)", text)

@@ -11,18 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from courses.rendering.katex_styles import LengthError, MathStylesheet
+from courses.rendering.katex_styles import MAX_LENGTH_EM, LengthError, MathStylesheet
 from courses.rendering.model import RenderError
 
 CHILD_PATH = Path(__file__).resolve().parent / "katex_child.py"
 # The child stops itself after 5 s of CPU time; this is for a machine under heavy load.
 CHILD_WALL_LIMIT_SECONDS = 30
 MAX_FORMULA_CHARACTERS = 4000
-MAX_LENGTH_EM = 20.0
 
+COMMENT = (
+    "A plain % starts a comment, which hides the rest of the line. Write \\% for a percent sign."
+)
 # Commands that make links, load pictures or write raw attributes.
 _REFUSED_COMMAND = re.compile(r"\\(?:href|url|includegraphics|html[A-Z][A-Za-z]*)(?![A-Za-z])")
-_TOKEN = re.compile(r"\\(?:[A-Za-z@]+|.)", re.DOTALL)
+_TOKEN = re.compile(r"\\(?:[A-Za-z@]+|.)|%", re.DOTALL)
 _LENGTH = re.compile(
     r"([-+]?\s*(?:\d+(?:\.\d*)?|\.\d+))\s*(em|ex|mu|pt|mm|cm|in|bp|pc|dd|cc|nd|nc|sp|px)(?![A-Za-z])"
 )
@@ -81,12 +83,14 @@ def _refusal(tex: str) -> FormulaError | None:
     if not tex.strip():
         return FormulaError("This formula is empty. Write it, or remove its delimiters.", 0)
     for token in _TOKEN.finditer(tex):
+        if token.group() == "%":
+            return FormulaError(COMMENT, token.start())
         if _REFUSED_COMMAND.fullmatch(token.group()):
             return _refused_command(token.group(), token.start())
     for length in _LENGTH.finditer(tex):
         amount = float(re.sub(r"\s", "", length.group(1))) * _EM_PER_UNIT[length.group(2)]
         if abs(amount) > MAX_LENGTH_EM:
-            return _oversized(length.group().strip(), length.start())
+            return _oversized(length.group().strip(), MAX_LENGTH_EM, length.start())
     return None
 
 
@@ -98,10 +102,10 @@ def _refused_command(command: str, offset: int) -> FormulaError:
     )
 
 
-def _oversized(length: str, offset: int) -> FormulaError:
+def _oversized(length: str, limit_em: float, offset: int) -> FormulaError:
     return FormulaError(
-        f"The length {length} is more than {MAX_LENGTH_EM:g}em and would leave the page. "
-        "Use a smaller length.",
+        f"The length {length} is more than {limit_em:g}em and would leave the page. Use a smaller "
+        "length, or split the formula.",
         offset,
     )
 
@@ -153,7 +157,7 @@ def _result(
         try:
             return stylesheet.rewrite(answer["html"])
         except LengthError as error:
-            return _oversized(str(error), 0)
+            return _oversized(error.length, error.limit_em, 0)
     return explain(formula.tex, answer)
 
 
@@ -175,12 +179,6 @@ def explain(tex: str, answer: dict[str, Any]) -> FormulaError:
             "its nesting.",
             0,
         )
-    if kind == "comment":
-        return FormulaError(
-            "A plain % starts a comment that hides the rest of the formula. Write \\% for a "
-            "percent sign.",
-            _comment_start(tex),
-        )
     if kind == "symbol":
         return FormulaError(
             f"The character {tex[offset : offset + 1]!r} is not known in formulas. Use its TeX "
@@ -193,13 +191,6 @@ def explain(tex: str, answer: dict[str, Any]) -> FormulaError:
 def _from_utf16(tex: str, units: int) -> int:
     """The character at which `units` UTF-16 units have passed."""
     return len(tex.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "ignore"))
-
-
-def _comment_start(tex: str) -> int:
-    for match in re.finditer(r"\\.|%", tex, re.DOTALL):
-        if match.group() == "%" and "\n" not in tex[match.end() :]:
-            return match.start()
-    return 0
 
 
 _ADVICE: tuple[tuple[str, str], ...] = (
