@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
@@ -166,27 +167,28 @@ def is_alive(node: WorkerNode) -> bool:
     return node.last_seen_at >= timezone.now() - NODE_SILENCE
 
 
-def queue_loads() -> list[dict[str, str | int]]:
-    """Return for each queue how many attempts wait, how many a worker has, how many are unsent."""
+@dataclass(frozen=True, slots=True)
+class QueueLoad:
+    """How many attempts of a queue wait, how many a worker has, how many are not sent yet."""
+
+    name: str
+    queued: int
+    running: int
+    unsent: int
+
+
+def queue_loads() -> list[QueueLoad]:
+    """Return the load of every queue, in one query."""
     waiting = Q(state=AttemptState.QUEUED)
-    counted = {
-        row["queue"]: row
-        for row in GradingAttempt.objects.filter(state__in=AttemptState.open())
+    rows = (
+        GradingAttempt.objects.filter(state__in=AttemptState.open())
         .order_by()
-        .values("queue")
+        .values_list("queue")
         .annotate(
             queued=Count("id", filter=waiting),
             running=Count("id", filter=~waiting),
             unsent=Count("id", filter=waiting & Q(outbox__sent_at__isnull=True)),
         )
-    }
-    return [
-        {
-            "name": queue,
-            **{
-                name: counted.get(queue, {}).get(name, 0)
-                for name in ("queued", "running", "unsent")
-            },
-        }
-        for queue in Queue.values
-    ]
+    )
+    loads = {row[0]: QueueLoad(*row) for row in rows}
+    return [loads.get(queue, QueueLoad(queue, 0, 0, 0)) for queue in Queue.values]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from celery import shared_task
 from django.db.utils import InterfaceError, OperationalError
@@ -15,7 +16,7 @@ from grader.messages import address_of, clean
 logger = logging.getLogger(__name__)
 
 # A database that is restarting must not cost a learner the verdict.
-RETRY = {
+RETRY: Any = {
     "autoretry_for": (OperationalError, InterfaceError),
     "retry_backoff": 1,
     "retry_backoff_max": 60,

@@ -89,7 +89,7 @@ class KeysetPagination(BasePagination):
     """`?ordering=&page_size=&cursor=`. The view names what may be ordered by in `orderings`."""
 
     def paginate_queryset(
-        self, queryset: QuerySet[Any], request: Request, view: APIView | None = None
+        self, queryset: Any, request: Request, view: APIView | None = None
     ) -> list[Any]:
         self.request = request
         ordering = self._ordering(request, view)
@@ -98,7 +98,7 @@ class KeysetPagination(BasePagination):
         cursor = Cursor.decode(text, ordering) if text else None
         backwards = cursor is not None and cursor.backwards
         field, descending = ordering.removeprefix("-"), ordering.startswith("-")
-        rows = queryset
+        rows: QuerySet[Any] = queryset
         if cursor is not None:
             rows = rows.filter(_beyond(field, descending, cursor))
         found = list(rows.order_by(*_order(field, descending, backwards))[: size + 1])

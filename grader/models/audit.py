@@ -40,7 +40,7 @@ class AuditEntry(models.Model):
         return f"{self.actor_name} {self.get_action_display()}: {self.target}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        if self.pk is not None:
+        if not self._state.adding:
             raise TypeError("An audit entry cannot be changed.")
         super().save(*args, **kwargs)
 

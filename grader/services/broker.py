@@ -42,7 +42,8 @@ class CeleryTransport:
     def waiting(self, queue: str) -> int:
         with self._connection() as connection:
             try:
-                declared = connection.default_channel.queue_declare(queue=queue, passive=True)
+                channel: Any = connection.default_channel
+                declared = channel.queue_declare(queue=queue, passive=True)
             except ChannelError:
                 return 0  # Redis keeps no empty lists: no such queue means nothing waits.
             return int(declared.message_count)

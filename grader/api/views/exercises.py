@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from grader import queries, services
-from grader.api.base import ApiView, PublicApiView, problems
+from grader.api.base import ApiView, PublicApiView, caller, problems
 from grader.api.permissions import Scoped
 from grader.api.serializers import (
     ExerciseSerializer,
@@ -94,7 +94,7 @@ class SubmitView(ApiView):
         taken = (NewUploadSerializer if is_form else NewSubmissionSerializer)(data=request.data)
         taken.is_valid(raise_exception=True)
         submission = services.submit(
-            request.user,
+            caller(request),
             exercise,
             taken.validated_data["track"],
             _content(taken.validated_data),

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from grader import services
-from grader.api.base import ApiView, problems
+from grader.api.base import ApiView, caller, problems
 from grader.api.filters import SubmissionFilter
 from grader.api.pagination import KeysetPagination
 from grader.api.permissions import Scoped, sees_all
@@ -68,7 +68,7 @@ class SubmissionsView(ApiView, GenericAPIView[Submission]):
         )
         if sees_all(self.request):
             return submissions
-        return submissions.filter(user=self.request.user)
+        return submissions.filter(user=caller(self.request))
 
     @extend_schema(
         operation_id="submissions_list",
@@ -133,6 +133,6 @@ class ResubmitView(ApiView):
         tags=["submissions"],
     )
     def post(self, request: Request, public_id: str) -> Response:
-        submission = services.resubmit(request.user, _visible(request, public_id))
+        submission = services.resubmit(caller(request), _visible(request, public_id))
         context = {"request": request, "page": SubmissionPage.of(submission)}
         return Response(SubmissionSerializer(submission, context=context).data, status=202)

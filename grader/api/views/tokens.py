@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from grader import services
 from grader.api.authentication import PasswordAuthentication
-from grader.api.base import ApiView, problems
+from grader.api.base import ApiView, caller, problems
 from grader.api.serializers import CreatedTokenSerializer, NewTokenSerializer, TokenSerializer
 from grader.models import ApiToken
 
@@ -30,7 +30,7 @@ class TokensView(_TokenView):
         tags=["tokens"],
     )
     def get(self, request: Request) -> Response:
-        tokens = ApiToken.objects.filter(user=request.user)
+        tokens = ApiToken.objects.filter(user=caller(request))
         return Response(TokenSerializer(tokens, many=True).data)
 
     @extend_schema(
@@ -45,7 +45,7 @@ class TokensView(_TokenView):
     def post(self, request: Request) -> Response:
         wanted = NewTokenSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
-        row, token = services.create_token(request.user, **wanted.validated_data)
+        row, token = services.create_token(caller(request), **wanted.validated_data)
         return Response({"token": token, **TokenSerializer(row).data}, status=201)
 
 
@@ -57,8 +57,8 @@ class TokenView(_TokenView):
         tags=["tokens"],
     )
     def delete(self, request: Request, public_id: str) -> Response:
-        token = ApiToken.objects.filter(public_id=public_id, user=request.user).first()
+        token = ApiToken.objects.filter(public_id=public_id, user=caller(request)).first()
         if token is None:
             raise Http404
-        services.revoke_token(request.user, token)
+        services.revoke_token(caller(request), token)
         return Response(status=204)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from simple_history.admin import SimpleHistoryAdmin
+
+from courses.rendering import Rendered
+from grader.models import Exercise
+from grader.registry import find_spec
+from grader.services.exercises import render, save_exercise
+
+
+class ExerciseForm(forms.ModelForm):
+    """Refuses mathematics that does not render, with line and column."""
+
+    rendered: Rendered | None = None
+
+    class Meta:
+        model = Exercise
+        fields = (
+            "slug",
+            "title",
+            "chapter",
+            "position",
+            "summary",
+            "statement",
+            "is_published",
+            "accepts_submissions",
+        )
+        widgets = {
+            "summary": forms.Textarea(attrs={"rows": 4, "class": "vLargeTextField"}),
+            "statement": forms.Textarea(attrs={"rows": 30, "class": "vLargeTextField"}),
+        }
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if {"summary", "statement"} <= cleaned.keys():
+            draft = Exercise(summary=cleaned["summary"], statement=cleaned["statement"])
+            try:
+                self.rendered = render(draft)
+            except ValidationError as error:
+                # A dictionary of errors goes to its fields, anything else to the form.
+                self.add_error(None, error)
+        slug = cleaned.get("slug")
+        if cleaned.get("is_published") and slug and find_spec(slug) is None:
+            self.add_error(
+                "is_published",
+                f"The grading engine has no exercise {slug}, so nobody could be graded. Publish "
+                "it when the engine has it, or correct the slug.",
+            )
+        return cleaned
+
+
+@admin.register(Exercise)
+class ExerciseAdmin(SimpleHistoryAdmin):
+    form = ExerciseForm
+    list_display = ("title", "slug", "chapter", "is_published", "accepts_submissions", "updated_at")
+    list_filter = ("is_published", "accepts_submissions", "chapter")
+    list_select_related = ("chapter",)
+    search_fields = ("slug", "title", "statement")
+    fields = ExerciseForm.Meta.fields
+
+    def save_model(self, request: HttpRequest, obj: Exercise, form: Any, change: bool) -> None:
+        # The form's chapter is the author's word, and the slug kept for loads follows it.
+        obj.chapter_slug = obj.chapter.slug if obj.chapter else ""
+        save_exercise(obj, actor=request.user, rendered=form.rendered)  # type: ignore[arg-type]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Exercise | None = None) -> bool:
+        """An exercise with submissions is closed or unpublished, never deleted."""
+        if obj is not None and obj.submissions.exists():
+            return False
+        return super().has_delete_permission(request, obj)

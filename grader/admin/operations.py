@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from grader import queries
+from grader.models import ApiToken, AuditEntry, WorkerNode
+from grader.services import revoke_token
+
+from .readonly import ExactCountOff, ReadOnlyMixin
+
+
+@admin.register(WorkerNode)
+class WorkerNodeAdmin(ReadOnlyMixin, ExactCountOff):
+    list_display = ("name", "alive", "queue", "isolation", "devices", "tracks", "last_seen_at")
+    list_filter = ("queue", "isolation")
+    search_fields = ("name", "platform")
+
+    @admin.display(boolean=True, description="connected")
+    def alive(self, node: WorkerNode) -> bool:
+        return queries.is_alive(node)
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ReadOnlyMixin, ExactCountOff):
+    """Tokens without their secrets: not even the digest is shown."""
+
+    list_display = (
+        "name",
+        "hint",
+        "user",
+        "scopes",
+        "created_at",
+        "expires_at",
+        "last_used_at",
+        "revoked_at",
+    )
+    list_filter = ("created_at", "revoked_at")
+    list_select_related = ("user",)
+    search_fields = ("name", "hint", "user__username")
+    fields = (
+        "public_id",
+        "user",
+        "name",
+        "hint",
+        "scopes",
+        "created_at",
+        "expires_at",
+        "last_used_at",
+        "revoked_at",
+    )
+    actions = ("revoke",)
+
+    @admin.action(description="Revoke the selected tokens")
+    def revoke(self, request: HttpRequest, tokens: list[ApiToken]) -> None:
+        if not request.user.has_perm("grader.change_apitoken"):
+            self.message_user(request, "You may not revoke other people's tokens.", "error")
+            return
+        for token in tokens:
+            revoke_token(request.user, token)  # type: ignore[arg-type]
+        self.message_user(request, "Revoked. Calls with these tokens are refused from now on.")
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnlyMixin, ExactCountOff):
+    list_display = ("created_at", "actor_name", "action", "target", "detail")
+    list_filter = ("action", "created_at")
+    search_fields = ("actor_name", "target")
+    date_hierarchy = "created_at"

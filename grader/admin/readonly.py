@@ -1,0 +1,35 @@
+"""Admin pages that only show: what a learner handed in and what a worker found stay as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+
+class ReadOnlyMixin:
+    """Nobody adds, changes or deletes here; who may view may view."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+def preformatted(text: str) -> SafeString:
+    """Show text as it is, escaped, with its line ends."""
+    return format_html('<pre tabindex="0">{}</pre>', text)
+
+
+class ExactCountOff(admin.ModelAdmin):
+    """Lists without the count of all rows, which is slow on large tables."""
+
+    show_full_result_count = False
+    list_per_page = 50

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.safestring import SafeString
+
+from grader.models import AttemptState, GradingAttempt, Submission, SubmissionState
+
+from .readonly import ExactCountOff, ReadOnlyMixin, preformatted
+
+STUCK_AFTER = timedelta(minutes=5)
+
+
+class StuckFilter(admin.SimpleListFilter):
+    """Open for longer than five minutes: the queue is long, no worker comes, or something broke."""
+
+    title = "waiting long"
+    parameter_name = "stuck"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "more than 5 minutes")]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Submission]
+    ) -> QuerySet[Submission]:
+        if self.value() != "yes":
+            return queryset
+        return queryset.filter(
+            state__in=SubmissionState.open(), created_at__lt=timezone.now() - STUCK_AFTER
+        )
+
+
+class AttemptInline(ReadOnlyMixin, admin.TabularInline):
+    model = GradingAttempt
+    extra = 0
+    fields = (
+        "number",
+        "state",
+        "node",
+        "queue",
+        "priority",
+        "outcome",
+        "end_reason",
+        "created_at",
+        "claimed_at",
+        "heartbeat_at",
+        "finished_at",
+    )
+    readonly_fields = fields
+
+
+@admin.register(Submission)
+class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
+    list_display = (
+        "public_id",
+        "exercise",
+        "track",
+        "user",
+        "state",
+        "outcome",
+        "score",
+        "created_at",
+        "finished_at",
+    )
+    list_filter = ("state", "outcome", StuckFilter, "exercise", "track", "created_at")
+    list_select_related = ("exercise", "user")
+    search_fields = ("public_id", "user__username", "user__email", "source_sha256")
+    date_hierarchy = "created_at"
+    inlines = (AttemptInline,)
+    fields = (
+        "public_id",
+        "user",
+        "exercise",
+        "track",
+        "state",
+        "phase",
+        "case",
+        "cases",
+        "outcome",
+        "score",
+        "source_sha256",
+        "source_bytes",
+        "created_at",
+        "claimed_at",
+        "finished_at",
+        "shown_source",
+        "shown_report",
+    )
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Submission]:
+        submissions = super().get_queryset(request)
+        match = request.resolver_match
+        if match is not None and match.url_name == "grader_submission_changelist":
+            return submissions.defer("source", "report")
+        return submissions
+
+    @admin.display(description="source")
+    def shown_source(self, submission: Submission) -> SafeString:
+        return preformatted(submission.source)
+
+    @admin.display(description="report")
+    def shown_report(self, submission: Submission) -> SafeString:
+        return preformatted(json.dumps(submission.report, indent=2, ensure_ascii=False))
+
+
+class LostFilter(admin.SimpleListFilter):
+    title = "trouble"
+    parameter_name = "trouble"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("lost", "ended without a verdict"), ("unsent", "not on the queue yet")]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[GradingAttempt]
+    ) -> QuerySet[GradingAttempt]:
+        conditions = {
+            "lost": Q(state=AttemptState.LOST),
+            "unsent": Q(state=AttemptState.QUEUED, outbox__sent_at__isnull=True),
+        }
+        condition = conditions.get(self.value() or "")
+        return queryset if condition is None else queryset.filter(condition)
+
+
+@admin.register(GradingAttempt)
+class GradingAttemptAdmin(ReadOnlyMixin, ExactCountOff):
+    list_display = (
+        "submission",
+        "number",
+        "state",
+        "queue",
+        "priority",
+        "node",
+        "outcome",
+        "end_reason",
+        "heartbeat_at",
+        "created_at",
+    )
+    list_filter = (LostFilter, "state", "queue", "outcome", "node")
+    list_select_related = ("submission",)
+    search_fields = ("submission__public_id", "node", "end_reason")
+    ordering = ("-id",)
+    # Not the lease: whoever knows it could write the verdict.
+    fields = (
+        "submission",
+        "number",
+        "try_number",
+        "state",
+        "queue",
+        "priority",
+        "node",
+        "outcome",
+        "end_reason",
+        "created_at",
+        "claimed_at",
+        "heartbeat_at",
+        "finished_at",
+        "sending",
+    )
+    readonly_fields = fields
+
+    @admin.display(description="sending")
+    def sending(self, attempt: GradingAttempt) -> str:
+        message = getattr(attempt, "outbox", None)
+        if message is None:
+            return "no message"
+        if message.sent_at:
+            return f"sent {message.sends} times, last at {message.sent_at:%Y-%m-%d %H:%M:%S} UTC"
+        return f"waiting after {message.failures} failures: {message.last_error or 'not tried yet'}"
