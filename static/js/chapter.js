@@ -153,8 +153,8 @@ function linkParts() {
 
 // --- boxes that scroll sideways can be reached by keyboard, others are not in the way ---------------------
 function tuneScrollBoxes() {
-  for (const box of document.querySelectorAll(".math-display, .code, .output pre")) {
-    if (box.scrollWidth <= box.clientWidth && !box.querySelector("pre")) box.removeAttribute("tabindex");
+  for (const box of document.querySelectorAll(".math-display, .scroll, .table-scroll, pre")) {
+    if (box.scrollWidth <= box.clientWidth) box.removeAttribute("tabindex");
   }
 }
 
