@@ -46,7 +46,7 @@ class LayerNormScratch:
         return self.cast(self.scale_and_shift(self.xhat))
 
     def backward(self, dout: Array) -> Array:
-        """Return dx (..., D) for dout (..., D); set dgamma and dbeta (D,), dtypes of the parameters.
+        """Return dx (..., D) for dout (..., D); set dgamma and dbeta (D,), as their parameters.
 
         Belongs to the most recent forward; dout has the shape of its x.
         """

@@ -1,0 +1,50 @@
+"""The worker's Celery application: `celery -A gpu_worker.celery_app worker -Q cpu -c 1`.
+
+All settings come from the environment, see `gpu_worker.queues`:
+
+    REDIS_URL or LEARNML_QUEUE_SOCKET   the broker
+    LEARNML_NODE                        this worker's name, default host name and process id
+    LEARNML_HEARTBEAT_SECONDS           between signs of life while grading, default 5
+    LEARNML_NODE_REPORT_SECONDS         between reports of the node itself, default 30
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from celery import Celery
+from celery.signals import worker_process_init, worker_process_shutdown, worker_ready
+
+from gpu_worker import queues
+from gpu_worker.reporter import NodeReporter
+from gpu_worker.sandbox import isolation
+
+app = Celery("gpu_worker")
+app.config_from_object(queues.celery_settings(queues.broker_url_from_environment()))
+app.conf.imports = ("gpu_worker.tasks",)
+
+logger = logging.getLogger(__name__)
+
+
+@worker_ready.connect
+def _announce(sender: Any = None, **_: Any) -> None:
+    """Say which walls are missing, and report the node from now on."""
+    isolation.warn_of_missing_walls()
+    consumed = [queue.name for queue in sender.app.amqp.queues.consume_from.values()]
+    NodeReporter(sender.app, consumed[0] if consumed else queues.QUEUE_CPU).start()
+
+
+@worker_process_init.connect
+def _start_zygote(**_: Any) -> None:
+    """Start the zygote from the child's main thread: it dies with the thread that made it."""
+    from gpu_worker import tasks
+
+    tasks.zygote.start()
+
+
+@worker_process_shutdown.connect
+def _close_zygote(**_: Any) -> None:
+    from gpu_worker import tasks
+
+    tasks.zygote.close()

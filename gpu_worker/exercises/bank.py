@@ -1,0 +1,63 @@
+"""The bank of known mistakes of an exercise: what is often got wrong, and how it shows.
+
+Most mistakes are variants: the reference with one step replaced. A submission made the mistake
+if the variant gives the submission's results, right and wrong ones alike. A few show by a sign
+that the judge sees directly, for example a changed input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMistake:
+    """One mistake, with the ids of what it concerns in the chapter and in the test.
+
+    `step`, `formula` and `line` are keys of the chapter's derivation steps, formulas and listing
+    lines; `test` is the id of the group of cases that is there to catch it. `native` variants
+    are played in the case's own dtype, because the mistake lies in its arithmetic;
+    `wide_results` means that results may come out as float64.
+    """
+
+    id: str
+    explanation: str
+    step: str | None = None
+    formula: str | None = None
+    line: str | None = None
+    test: str | None = None
+    variant: type | None = None
+    sign: str = ""
+    native: bool = False
+    wide_results: bool = False
+
+
+class Bank:
+    """Collects an exercise's mistakes in the order in which they are written."""
+
+    def __init__(self) -> None:
+        self._mistakes: list[KnownMistake] = []
+
+    def __iter__(self) -> Iterator[KnownMistake]:
+        return iter(self._mistakes)
+
+    def variant(self, id: str, explanation: str, **fields: Any) -> Callable[[Class], Class]:
+        """Register the decorated variant of the reference. One id may have several variants.
+
+        A variant that keeps state on the class keeps it in a dict `shared`, which is replaced
+        by an empty one before each use.
+        """
+
+        def register(cls: Class) -> Class:
+            self._mistakes.append(KnownMistake(id, explanation, variant=cls, **fields))
+            return cls
+
+        return register
+
+    def sign(self, id: str, explanation: str, sign: str, **fields: Any) -> None:
+        """Register a mistake that shows by a sign of `gpu_worker.judge.compare.Sign`."""
+        self._mistakes.append(KnownMistake(id, explanation, sign=sign, **fields))

@@ -1,0 +1,93 @@
+"""A concrete case: what is run, what of it is compared, and how it is described."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_worker.sandbox.inside.wire import ArrayValue, CaseScript, Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case with its inputs.
+
+    `bad_rows` (leading shape of x, bool) marks rows that hold NaN or inf: they are not compared,
+    the others are. `repeats` is the number of times that the same calls are made, whose results
+    must agree bit for bit. `own_parameters` means that gamma and beta stay as the class made
+    them, so that their gradients may have any floating dtype.
+    """
+
+    group: str
+    family: str
+    dtype: np.dtype[Any]
+    layout: str
+    eps: float | None
+    shape: tuple[int, ...]
+    checks: frozenset[str]
+    script: CaseScript
+    public: bool = False
+    bad_rows: NDArray[np.bool_] | None = None
+    repeats: int = 1
+    own_parameters: bool = False
+
+    def compared(self) -> list[tuple[int, Operation]]:
+        """Return the operations whose results are sent, with their positions."""
+        return [(i, op) for i, op in enumerate(self.script.operations) if op.send]
+
+
+def quantity_of(operation: Operation) -> str:
+    """Return the name of an operation's result: "y", "dx", or the attribute's name."""
+    return {"forward": "y", "backward": "dx"}.get(operation.kind, operation.name)
+
+
+class ScriptBuilder:
+    """Collects a case's operations and arrays."""
+
+    def __init__(self, checks: frozenset[str], gradients: tuple[str, ...]) -> None:
+        self._checks = checks
+        self._gradients = gradients
+        self._operations: list[Operation] = []
+        self._arrays: list[ArrayValue] = []
+
+    def new(
+        self,
+        instance: int,
+        dim: int,
+        eps: float | None,
+        parameters: dict[str, NDArray[Any]],
+        *,
+        by_name: bool = False,
+    ) -> None:
+        """Make an instance and set its parameters."""
+        self._operations.append(Operation("new", instance, dim=dim, eps=eps, by_name=by_name))
+        for name, values in parameters.items():
+            index = self._add(ArrayValue(values, "contiguous", values.shape))
+            self._operations.append(Operation("set", instance, name, index))
+
+    def forward(self, instance: int, x: ArrayValue) -> None:
+        """Call forward."""
+        send = "y" in self._checks
+        self._operations.append(Operation("forward", instance, array=self._add(x), send=send))
+
+    def backward(self, instance: int, dout: ArrayValue) -> None:
+        """Call backward and read the gradients, as far as the case checks any of them."""
+        if self._checks <= {"y"}:
+            return
+        send = "dx" in self._checks
+        self._operations.append(Operation("backward", instance, array=self._add(dout), send=send))
+        self._operations.extend(
+            Operation("get", instance, name, send=True)
+            for name in self._gradients
+            if name in self._checks
+        )
+
+    def build(self, *, resend: bool) -> CaseScript:
+        return CaseScript(tuple(self._operations), tuple(self._arrays), resend)
+
+    def _add(self, value: ArrayValue) -> int:
+        self._arrays.append(value)
+        return len(self._arrays) - 1

@@ -1,0 +1,205 @@
+"""Compares what a case gave with what it should have given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_worker.judge.case import Case
+from gpu_worker.judge.reference import Expected
+from gpu_worker.judge.transcript import PlayedCase, Raised, Refused, same_bytes
+from gpu_worker.judge.units import error_in_units, histogram, limit_in_units
+from gpu_worker.protocol import Outcome
+from gpu_worker.sandbox.inside.wire import Reason
+
+
+class Sign(StrEnum):
+    """What a case shows beside, or instead of, a wrong number."""
+
+    INPUT_MODIFIED = "input-modified"
+    OUTPUT_REUSED = "output-reused"
+    NOT_REPEATABLE = "not-repeatable"
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """The worst element of one result. `units` is infinite where the result is not finite."""
+
+    quantity: str
+    index: tuple[int, ...]
+    expected: float
+    got: float
+    units: float
+    limit: float
+    dtype: np.dtype[Any]
+    histogram: tuple[int, ...]
+
+    @property
+    def share(self) -> float:
+        """The error as a share of what is allowed."""
+        return self.units / self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class CaseVerdict:
+    """Whether a case passed, and if not, what a learner should know first."""
+
+    passed: bool
+    outcome: Outcome = Outcome.ACCEPTED
+    message: str = ""
+    worst: Deviation | None = None
+    sign: Sign | None = None
+    problem: Raised | Refused | None = None
+
+
+def judge_case(
+    case: Case, played: PlayedCase, expected: Sequence[Expected], gradients: Sequence[str]
+) -> CaseVerdict:
+    """Judge a case that was played to its end, or whose class raised or refused.
+
+    Raises:
+        ValueError: the case was not played to its end and nothing says why.
+    """
+    worst: Deviation | None = None
+    for got, wanted in zip(played.results, expected, strict=False):
+        if message := _contract_breach(case, got, wanted, gradients):
+            return CaseVerdict(False, Outcome.CONTRACT_ERROR, message)
+        deviation = measure(case, got, wanted, gradients)
+        if deviation is None:
+            continue
+        if deviation.units > deviation.limit:
+            message = f"{wanted.quantity} is outside the tolerance."
+            return CaseVerdict(False, Outcome.WRONG_ANSWER, message, deviation)
+        worst = max(filter(None, (worst, deviation)), key=lambda item: item.share)
+    if played.problem:
+        return _judge_problem(played.problem)
+    if not played.complete:
+        raise ValueError("a case without an end was compared")
+    if broken := _broken_promise(case, played):
+        sign, message = broken
+        return CaseVerdict(False, Outcome.WRONG_ANSWER, message, worst=None, sign=sign)
+    return CaseVerdict(True, worst=worst)
+
+
+def measure(
+    case: Case, got: NDArray[Any], wanted: Expected, gradients: Sequence[str]
+) -> Deviation | None:
+    """Return the worst element of a result of the right shape; None where there is none."""
+    if got.size == 0 or wanted.scale is None:
+        return None
+    dtype = case.dtype if got.dtype.kind != "f" else got.dtype
+    errors = error_in_units(got, wanted.value, wanted.scale, dtype)
+    if case.bad_rows is not None and errors.ndim == case.bad_rows.ndim + 1:
+        errors[case.bad_rows] = 0.0
+    flat = int(np.argmax(errors))
+    index = tuple(int(i) for i in np.unravel_index(flat, errors.shape))
+    rows = math.prod(case.shape[:-1])
+    summed = wanted.quantity in gradients
+    return Deviation(
+        quantity=wanted.quantity,
+        index=index,
+        expected=float(wanted.value[index]),
+        got=float(got[index]),
+        units=float(errors[index]),
+        limit=limit_in_units(dtype, case.shape[-1], rows, summed_over_rows=summed),
+        dtype=dtype,
+        histogram=tuple(histogram(errors)),
+    )
+
+
+def _contract_breach(
+    case: Case, got: NDArray[Any], wanted: Expected, gradients: Sequence[str]
+) -> str:
+    name = wanted.quantity
+    if got.shape != wanted.value.shape:
+        return (
+            f"{name} has shape {got.shape}, but it must be {wanted.value.shape} for an x of "
+            f"shape {case.shape}."
+        )
+    if name in gradients and case.own_parameters:
+        if got.dtype.kind != "f":
+            return f"{name} has dtype {got.dtype}; it must be a floating dtype, that of {name[1:]}."
+    elif got.dtype != case.dtype:
+        like = name[1:] if name in gradients else "x"
+        return f"{name} has dtype {got.dtype}, but {like} has {case.dtype}: return the same dtype."
+    return ""
+
+
+def _broken_promise(case: Case, played: PlayedCase) -> tuple[Sign, str] | None:
+    """Look for a changed input, a changed earlier result, and results that do not repeat."""
+    for name, value, after in zip(
+        _input_names(case), case.script.arrays, played.inputs, strict=True
+    ):
+        before = np.broadcast_to(value.values, value.shape)
+        if not same_bytes(before, after):
+            return Sign.INPUT_MODIFIED, (
+                f"Your code changed its input {name}. Work on a copy: the caller still needs it."
+            )
+    for (_, operation), first, later in zip(
+        case.compared(), played.results, played.again, strict=bool(played.again)
+    ):
+        if not same_bytes(first, later):
+            name = operation.name or {"forward": "y", "backward": "dx"}[operation.kind]
+            return Sign.OUTPUT_REUSED, (
+                f"{name} of an earlier call changed when a later call was made: return a new "
+                "array each time."
+            )
+    if case.repeats > 1:
+        return _judge_repeats(case, played)
+    return None
+
+
+def _judge_repeats(case: Case, played: PlayedCase) -> tuple[Sign, str] | None:
+    count = len(played.results) // case.repeats
+    for place, result in enumerate(played.results):
+        if not same_bytes(result, played.results[place % count]):
+            return Sign.NOT_REPEATABLE, (
+                "The same input gave different results when it was given again: results must "
+                "not depend on earlier calls or on chance."
+            )
+    return None
+
+
+def _input_names(case: Case) -> list[str]:
+    names = {
+        operation.array: operation.name or {"forward": "x", "backward": "dout"}[operation.kind]
+        for operation in case.script.operations
+        if operation.array >= 0
+    }
+    return [names[place] for place in range(len(case.script.arrays))]
+
+
+def _judge_problem(problem: Raised | Refused) -> CaseVerdict:
+    if isinstance(problem, Refused):
+        outcome, message = Outcome.CONTRACT_ERROR, refusal_text(problem)
+    elif problem.name == "MemoryError":
+        outcome, message = Outcome.MEMORY_LIMIT, "The program asked for more memory than allowed."
+    elif problem.name == "ForbiddenImportError":
+        outcome, message = Outcome.CONTRACT_ERROR, FORBIDDEN_IMPORT
+    else:
+        outcome, message = Outcome.RUNTIME_ERROR, f"Your code raised {problem.name}."
+    return CaseVerdict(False, outcome, message, problem=problem)
+
+
+FORBIDDEN_IMPORT = (
+    "Your file imports a package that is not available here. Use NumPy and Python's standard "
+    "library only."
+)
+
+
+def refusal_text(refused: Refused) -> str:
+    """Return a sentence on what is missing or of the wrong kind, and what to do."""
+    name = refused.text[:80]
+    if refused.reason is Reason.METHOD_MISSING:
+        return f"Your class has no method {name}. Add it: the grader calls it."
+    if refused.reason is Reason.ATTRIBUTE_MISSING:
+        return f"After backward, your class has no attribute {name}. Set self.{name} in backward."
+    if refused.reason is Reason.NOT_AN_ARRAY:
+        return f"A result is of type {name}, but it must be exactly a numpy.ndarray."
+    return f"A result has dtype {name}, which cannot be compared: use a floating dtype."

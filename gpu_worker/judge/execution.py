@@ -1,0 +1,208 @@
+"""Runs cases in the sandbox and judges them; says why where the run ended before its end."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gpu_worker.exercises.registry import Exercise
+from gpu_worker.judge.case import Case
+from gpu_worker.judge.compare import FORBIDDEN_IMPORT, CaseVerdict, judge_case
+from gpu_worker.judge.diagnosis import JudgedCase
+from gpu_worker.judge.reference import expected_results
+from gpu_worker.judge.transcript import Raised, Refused, Transcript, read_transcript
+from gpu_worker.protocol import Outcome
+from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, Request, RunResult, Zygote
+from gpu_worker.sandbox.inside.runner import SETUP_FAILED
+from gpu_worker.sandbox.inside.wire import Frame, Job, Kind, encode_job, total_bytes
+
+_MEGABYTE = 1 << 20
+_KILOBYTE = 1 << 10
+_NEAR_THE_LIMIT = 0.9
+"""A crash with this share of the memory limit in use is put down to memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why a run ended before its end, or could not begin. Fields as in `protocol.Failure`."""
+
+    outcome: Outcome
+    message: str
+    line: int = 0
+    traceback: str = ""
+    limit: str = ""
+    measured: str = ""
+
+
+@dataclass(slots=True)
+class Execution:
+    """One run: the judged cases, and why they are fewer than asked for, if they are."""
+
+    judged: list[JudgedCase] = field(default_factory=list)
+    stop: Stop | None = None
+    run: RunResult = field(default_factory=RunResult)
+
+
+def execute(
+    exercise: Exercise,
+    source: str,
+    cases: Sequence[Case],
+    limits: Mapping[str, float],
+    zygote: Zygote,
+    on_case: Callable[[int], None] | None = None,
+) -> tuple[bytes, RunResult]:
+    """Run the cases on the source. Returns the job's case bytes, for the receipt, and the run.
+
+    `limits` are the exercise's; `on_case` is called with the number of each case that starts.
+
+    Raises:
+        SandboxError: the sandbox failed.
+    """
+
+    def on_frame(frame: Frame) -> None:
+        if on_case and frame.kind is Kind.BEGIN:
+            on_case(frame.case)
+
+    scripts = tuple(case.script for case in cases)
+    inputs = sum(total_bytes(script.arrays) for script in scripts)
+    request = Request(
+        job=encode_job(Job(source, exercise.class_name, scripts)),
+        wall_seconds=limits["wall_seconds"],
+        cpu_seconds=limits["cpu_seconds"],
+        memory_bytes=int(limits["memory_megabytes"]) * _MEGABYTE,
+        file_bytes=int(limits["scratch_megabytes"]) * _MEGABYTE,
+        output_bytes=int(limits["output_kilobytes"]) * _KILOBYTE,
+        # Results are about as large as inputs; float64 where float16 was right is four times.
+        result_bytes=12 * inputs + _MEGABYTE,
+        on_frame=on_frame,
+    )
+    return encode_job(Job("", exercise.class_name, scripts)), zygote.run(request)
+
+
+def judge_run(
+    exercise: Exercise, cases: Sequence[Case], run: RunResult, limits: Mapping[str, float]
+) -> Execution:
+    """Judge what a run sent, case by case; a case that did not end is not judged.
+
+    Raises:
+        JudgeError: the reference's own numbers are unusable.
+    """
+    transcript = read_transcript(run.frames, cases)
+    stop = _reason_to_stop(transcript, run, limits)
+    judged = []
+    for case, played in zip(cases, transcript.cases, strict=False):
+        if not played.complete and not played.problem:
+            break
+        expected = expected_results(exercise, case)
+        verdict = judge_case(case, played, expected, exercise.gradients)
+        judged.append(JudgedCase(case, played, expected, verdict))
+    if stop is None and len(judged) < len(cases):
+        # Fail closed: nothing says why, so it is not the learner's pass.
+        stop = Stop(Outcome.RUNTIME_ERROR, "The program ended before every case was run.")
+    return Execution(judged, stop, run)
+
+
+def problem_stop(problem: Raised | Refused, class_name: str, *, show: bool) -> Stop:
+    """Describe why a file could not be loaded; `show` gives message and traceback too."""
+    if isinstance(problem, Refused):
+        found = f" It defines {problem.text[:200]}." if problem.text and show else ""
+        return Stop(
+            Outcome.CONTRACT_ERROR,
+            f"Your file defines no class {class_name}.{found} Name the class exactly so.",
+        )
+    line = problem.line
+    trace = problem.traceback if show else ""
+    if problem.name == "ForbiddenImportError":
+        text = problem.message[:300] if show else FORBIDDEN_IMPORT
+        return Stop(Outcome.CONTRACT_ERROR, text, line, trace)
+    if problem.name == "MemoryError":
+        return Stop(
+            Outcome.MEMORY_LIMIT, "Loading your file took more memory than allowed.", line, trace
+        )
+    if problem.name in ("SyntaxError", "IndentationError", "TabError"):
+        return Stop(
+            Outcome.RUNTIME_ERROR, f"Your file is not valid Python: {problem.name}.", line, trace
+        )
+    return Stop(Outcome.RUNTIME_ERROR, f"Loading your file raised {problem.name}.", line, trace)
+
+
+def _reason_to_stop(
+    transcript: Transcript, run: RunResult, limits: Mapping[str, float]
+) -> Stop | None:
+    """Return why the run did not come to its regular end; None if it did, or nothing says why."""
+    if run.exit_code == SETUP_FAILED and not run.frames:
+        return Stop(Outcome.NOT_GRADABLE, "The worker could not set up the run.")
+    if run.overflow == "output":
+        return Stop(
+            Outcome.OUTPUT_LIMIT,
+            "The program printed more than allowed and was stopped. Print less.",
+            limit=f"{OUTPUT_DRAIN_BYTES // _MEGABYTE} MB",
+            measured=f"more than {OUTPUT_DRAIN_BYTES // _MEGABYTE} MB",
+        )
+    if run.overflow == "result":
+        return Stop(
+            Outcome.OUTPUT_LIMIT,
+            "The program's results are far larger than its inputs; it was stopped.",
+        )
+    if timeout := _time_stop(run, limits):
+        return timeout
+    if run.forged or transcript.forged:
+        return Stop(
+            Outcome.FLAGGED,
+            "The program interfered with the way in which results are sent to the grader. It "
+            "is not scored; a person looks at it.",
+        )
+    if transcript.ended and run.ending == "ended" and run.exit_code == 0:
+        return None
+    return _crash_stop(run, limits)
+
+
+def _time_stop(run: RunResult, limits: Mapping[str, float]) -> Stop | None:
+    by_signal = run.signal in (signal.SIGXCPU, signal.SIGKILL)
+    if run.ending == "timed_out":
+        return Stop(
+            Outcome.TIME_LIMIT,
+            "The program ran longer than allowed and was stopped.",
+            limit=f"{limits['wall_seconds']:g} s",
+            measured=f"{run.wall_seconds:.2f} s",
+        )
+    if by_signal and run.cpu_seconds >= limits["cpu_seconds"]:
+        return Stop(
+            Outcome.TIME_LIMIT,
+            "The program used more processor time than allowed and was stopped.",
+            limit=f"{limits['cpu_seconds']:g} s of processor time",
+            measured=f"{run.cpu_seconds:.2f} s of processor time",
+        )
+    return None
+
+
+def _crash_stop(run: RunResult, limits: Mapping[str, float]) -> Stop:
+    memory = int(limits["memory_megabytes"]) * _MEGABYTE
+    if run.signal is not None:
+        if run.peak_bytes >= _NEAR_THE_LIMIT * memory:
+            return Stop(
+                Outcome.MEMORY_LIMIT,
+                "The program crashed with all the memory in use that is allowed.",
+                **memory_texts(run, limits),
+            )
+        name = signal.Signals(run.signal).name
+        return Stop(Outcome.RUNTIME_ERROR, f"The program was ended by the signal {name}.")
+    return Stop(
+        Outcome.RUNTIME_ERROR,
+        f"The program ended by itself, with exit code {run.exit_code}, before every case was "
+        "run. Do not call exit, quit or os._exit.",
+    )
+
+
+def memory_texts(run: RunResult, limits: Mapping[str, float]) -> dict[str, str]:
+    """Return limit and measured value as texts; memory that was refused is not in the latter."""
+    return {
+        "limit": f"{limits['memory_megabytes']:g} MB",
+        "measured": f"{run.peak_bytes / _MEGABYTE:.0f} MB in use at most, and more was asked for",
+    }
+
+
+def first_failure(judged: Sequence[JudgedCase]) -> CaseVerdict | None:
+    """Return the verdict on the first case that failed."""
+    return next((item.verdict for item in judged if not item.verdict.passed), None)

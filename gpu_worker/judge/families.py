@@ -1,0 +1,171 @@
+"""How inputs are drawn: values, shapes, parameters, gradients. All names used in case plans.
+
+Values are drawn in float64 and rounded to the case's dtype, and that rounded value is the truth:
+the reference sees exactly what the submission sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Shape = tuple[int, ...]
+Draw = np.random.Generator
+
+FLOAT16: Final = np.dtype(np.float16)
+
+SCALES: Final = {"small": 1e-3, "micro": 1e-6, "tiny": 1e-20}
+LARGE: Final = {"large": (300.0, 1e3), "huge": (3e4, 1e3)}
+"""For float16, and for the wider dtypes."""
+
+
+def draw_x(family: str, draw: Draw, shape: Shape, dtype: np.dtype[Any]) -> Floats:
+    """Return x (shape) of a family, in float64, not yet rounded to `dtype`.
+
+    Raises:
+        KeyError: no such family.
+    """
+    if family in SCALES:
+        return draw.standard_normal(shape) * SCALES[family]
+    if family in LARGE:
+        return _within_range(draw, shape, LARGE[family][0 if dtype == FLOAT16 else 1])
+    if family == "subnormal":
+        return draw.integers(-50, 51, shape) * float(np.finfo(dtype).smallest_subnormal)
+    return _FAMILIES[family](draw, shape)
+
+
+def _within_range(draw: Draw, shape: Shape, magnitude: float) -> Floats:
+    """Numbers of about one magnitude and random sign, none above 2 * magnitude."""
+    return draw.uniform(0.5, 2.0, shape) * magnitude * draw.choice([-1.0, 1.0], shape)
+
+
+def _outlier(draw: Draw, shape: Shape) -> Floats:
+    x = draw.standard_normal(shape)
+    columns = draw.integers(0, shape[-1], (*shape[:-1], 1))
+    np.put_along_axis(x, columns, 1e3 * draw.choice([-1.0, 1.0], columns.shape), axis=-1)
+    return x
+
+
+def _constant_rows(draw: Draw, shape: Shape) -> Floats:
+    return np.broadcast_to(draw.standard_normal((*shape[:-1], 1)), shape).copy()
+
+
+def _zero_rows(draw: Draw, shape: Shape) -> Floats:
+    x = draw.standard_normal(shape)
+    x[_some_rows(draw, shape[:-1])] = 0.0
+    return x
+
+
+def _mixed_scales(draw: Draw, shape: Shape) -> Floats:
+    exponents = draw.uniform(-3, 3, (*shape[:-1], 1))
+    return draw.standard_normal(shape) * 10.0**exponents
+
+
+def _alternating(draw: Draw, shape: Shape) -> Floats:
+    signs = np.where(np.arange(shape[-1]) % 2, -1.0, 1.0)
+    return signs * draw.uniform(0.5, 1.5, shape)
+
+
+def _bad_rows(draw: Draw, shape: Shape) -> Floats:
+    x = draw.standard_normal(shape)
+    rows = x.reshape(-1, shape[-1])
+    first, second = draw.choice(len(rows), 2, replace=False)
+    rows[first, draw.integers(shape[-1])] = np.nan
+    rows[second, draw.integers(shape[-1])] = draw.choice([-np.inf, np.inf])
+    return x
+
+
+def _some_rows(draw: Draw, leading: Shape) -> NDArray[np.bool_]:
+    """At least one row, and not all where there are several."""
+    count = int(np.prod(leading))
+    chosen = np.zeros(count, dtype=bool)
+    chosen[draw.choice(count, max(1, count // 3), replace=False)] = True
+    return chosen.reshape(leading)
+
+
+_FAMILIES: Final[dict[str, Callable[[Draw, Shape], Floats]]] = {
+    "normal": lambda draw, shape: draw.standard_normal(shape),
+    "uniform": lambda draw, shape: draw.uniform(0.0, 1.0, shape),
+    "mean-three": lambda draw, shape: draw.standard_normal(shape) + 3.0,
+    "outlier": _outlier,
+    "constant-rows": _constant_rows,
+    "zero-rows": _zero_rows,
+    "mixed-scales": _mixed_scales,
+    "alternating": _alternating,
+    "bad-rows": _bad_rows,
+}
+
+
+# --- shapes --------------------------------------------------------------------------------------
+def draw_shape(name: str, draw: Draw) -> Shape:
+    """Return a shape (..., D) of a set.
+
+    Raises:
+        KeyError: no such set.
+    """
+
+    def some(low: int, high: int) -> int:
+        return int(draw.integers(low, high + 1))
+
+    def one_of(*values: int) -> int:
+        return int(draw.choice(values))
+
+    shapes: dict[str, Callable[[], Shape]] = {
+        "few-columns": lambda: (some(4, 17), some(2, 9)),
+        "matrix": lambda: (some(3, 17), one_of(31, 32, 33, 64, 100, 127, 128, 129)),
+        "odd": lambda: (some(2, 9), one_of(3, 7, 31, 33, 127, 129, 255)),
+        "thousand": lambda: (some(2, 4), one_of(255, 256, 257, 1000, 1023, 1024, 1025)),
+        "wide": lambda: (some(1, 2), one_of(4096, 4097, 5000)),
+        "very-wide": lambda: (1, one_of(8192, 16384, 16385)),
+        "tall": lambda: (one_of(132, 500, 1000), some(2, 9)),
+        "vector": lambda: (one_of(2, 5, 33, 128),),
+        "one-row": lambda: (1, one_of(2, 3, 64)),
+        "single-column": lambda: (some(2, 17), 1),
+        "cube": lambda: (some(2, 4), some(2, 5), one_of(3, 7, 32, 33)),
+        "four": lambda: (some(2, 3), some(1, 3), some(2, 4), one_of(3, 7, 16, 31)),
+        "empty": lambda: ((0, 3, some(2, 9)), (2, 0, some(2, 9)), (0, some(2, 9)))[some(0, 2)],
+    }
+    return shapes[name]()
+
+
+# --- eps, parameters, gradients ------------------------------------------------------------------
+_EPS: Final = {
+    "any": (1e-8, 1e-6, 1e-5, 1e-3, 1.0),
+    "positive": (1e-6, 1e-5, 1e-3),
+    "moderate": (1e-5, 1e-3),
+}
+
+
+def draw_eps(eps: float | str, draw: Draw) -> float:
+    """Return the number itself, or one of a named set."""
+    return float(draw.choice(_EPS[eps])) if isinstance(eps, str) else eps
+
+
+def draw_parameter(kind: str, draw: Draw, dim: int) -> Floats:
+    """Return gamma or beta (dim,): random with both signs, and with exact zeros if asked."""
+    values = draw.standard_normal(dim) + draw.choice([-1.0, 1.0], dim)
+    if kind == "signs-zeros":
+        values[draw.random(dim) < 0.25] = 0.0
+    return values
+
+
+def draw_dout(kind: str, draw: Draw, shape: Shape, xhat: Callable[[], Floats]) -> Floats:
+    """Return dout (shape); for `broadcast` with leading axes of length one.
+
+    `along-xhat` is proportional to the normalized x, so that the projection takes nearly all
+    of the gradient away.
+    """
+    if kind == "one-hot":
+        dout = np.zeros(shape)
+        columns = draw.integers(0, shape[-1], (*shape[:-1], 1))
+        np.put_along_axis(dout, columns, draw.standard_normal(columns.shape) + 2.0, axis=-1)
+        return dout
+    if kind == "along-xhat":
+        return xhat() * draw.uniform(0.5, 2.0)
+    if kind == "broadcast":
+        return draw.standard_normal((*(1 for _ in shape[:-1]), shape[-1]))
+    return draw.standard_normal(shape)

@@ -1,0 +1,269 @@
+"""Grades one source: draws the cases, runs them in the sandbox, compares, diagnoses, reports."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import numpy as np
+
+from gpu_worker.exercises import Exercise, get
+from gpu_worker.judge import casegen, reporting
+from gpu_worker.judge.case import Case
+from gpu_worker.judge.diagnosis import JudgedCase, diagnose
+from gpu_worker.judge.execution import (
+    Execution,
+    Stop,
+    execute,
+    judge_run,
+    memory_texts,
+    problem_stop,
+)
+from gpu_worker.judge.transcript import read_transcript
+from gpu_worker.protocol import (
+    MAX_OUTPUT_CHARACTERS,
+    MAX_SOURCE_BYTES,
+    Failure,
+    Outcome,
+    Phase,
+    Receipt,
+    Report,
+    Timing,
+    Track,
+)
+from gpu_worker.sandbox import isolation
+from gpu_worker.sandbox.client import Zygote
+
+OnProgress = Callable[[Phase, int, int], None]
+"""Called with the phase, the number of the running case (from 1) and the number of cases."""
+
+_ENDING_OUTCOMES: Final = frozenset({Outcome.FLAGGED, Outcome.NOT_GRADABLE})
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """How a grading ended, the score in 0..1, and the report."""
+
+    outcome: Outcome
+    score: float
+    report: Report
+
+
+@dataclass(slots=True)
+class _Grading:
+    """What one grading gathers on its way."""
+
+    exercise: Exercise
+    source: str
+    limits: Mapping[str, float]
+    zygote: Zygote
+    node: str
+    on_progress: OnProgress
+    seed: int
+    cases: list[Case] = field(default_factory=list)
+    executions: list[Execution] = field(default_factory=list)
+    timings: list[Timing] = field(default_factory=list)
+    case_hash: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    @property
+    def judged(self) -> list[JudgedCase]:
+        return [item for execution in self.executions for item in execution.judged]
+
+    @property
+    def stop(self) -> Stop | None:
+        return self.executions[-1].stop if self.executions else None
+
+    @contextmanager
+    def timed(self, phase: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        elapsed = (time.perf_counter() - started) * 1e3
+        self.timings.append(Timing(phase=phase, ms=round(elapsed, 3)))
+
+
+def grade_source(
+    slug: str,
+    track: str,
+    source: str,
+    *,
+    cases: Literal["public", "all"] = "all",
+    zygote: Zygote | None = None,
+    seed: int | None = None,
+    limits: Mapping[str, float] | None = None,
+    node: str = "",
+    on_progress: OnProgress | None = None,
+) -> Graded:
+    """Grade a source for an exercise and a track.
+
+    Without `zygote` one is started for this call. `seed` repeats an earlier grading's cases;
+    without it the operating system gives one. `limits` replaces some of the exercise's limits.
+
+    Raises:
+        UnknownExerciseError: there is no such exercise.
+        LookupError: it has no such track here.
+        SandboxError, JudgeError: the platform failed; the submission is not to blame.
+    """
+    exercise = get(slug)
+    if track not in exercise.tracks:
+        raise LookupError(f"The track {track} of {slug} cannot be graded by this worker.")
+    own = Zygote() if zygote is None else None
+    try:
+        grading = _Grading(
+            exercise=exercise,
+            source=source,
+            limits={**exercise.limits, **(limits or {})},
+            zygote=own or zygote or Zygote(),
+            node=node or platform.node(),
+            on_progress=on_progress or (lambda phase, case, count: None),
+            seed=casegen.new_seed() if seed is None else seed,
+        )
+        return _grade(grading, Track(track), hidden=cases == "all")
+    finally:
+        if own:
+            own.close()
+
+
+def _grade(grading: _Grading, track: Track, *, hidden: bool) -> Graded:
+    if breach := _source_breach(grading.source):
+        failure = Failure(message=breach)
+        report = Report(failure=failure, receipt=_receipt(grading, track))
+        return Graded(Outcome.CONTRACT_ERROR, 0.0, report)
+    grading.on_progress(Phase.SETTING_UP, 0, 0)
+    with grading.timed("setting up"):
+        public = casegen.public_cases(grading.exercise)
+        secret = casegen.hidden_cases(grading.exercise, grading.seed) if hidden else []
+        grading.cases = public + secret
+        grading.zygote.start()
+    # Two processes: what the first prints is shown, and the second's inputs are not in it.
+    _run(grading, public, first=0, show=True)
+    if secret and grading.stop is None:
+        _run(grading, secret, first=len(public), show=False)
+    return _conclude(grading, track)
+
+
+def _source_breach(source: str) -> str:
+    try:
+        size = len(source.encode("utf-8"))
+    except UnicodeEncodeError:
+        return "Your file is not valid UTF-8 text. Save it as UTF-8 and send it again."
+    if size > MAX_SOURCE_BYTES:
+        return (
+            f"Your file has {size} bytes; at most {MAX_SOURCE_BYTES} are allowed. "
+            "Remove what the exercise does not need."
+        )
+    return ""
+
+
+def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> None:
+    """Run and judge some of the cases in a process of their own; `show` what it says."""
+    kind = "public" if show else "hidden"
+    total = len(grading.cases)
+
+    def on_case(number: int) -> None:
+        grading.on_progress(Phase.RUNNING, min(first + number + 1, total), total)
+
+    limits = _remaining(grading)
+    with grading.timed(f"running {kind} cases"):
+        job, run = execute(grading.exercise, grading.source, cases, limits, grading.zygote, on_case)
+    grading.case_hash.update(job)
+    grading.on_progress(Phase.COMPARING, first + len(cases), total)
+    with grading.timed(f"comparing {kind} cases"):
+        execution = judge_run(grading.exercise, cases, run, limits)
+    loading = read_transcript(run.frames, cases).loading
+    if loading and (execution.stop is None or not execution.judged):
+        execution.stop = problem_stop(loading, grading.exercise.class_name, show=show)
+    grading.executions.append(execution)
+
+
+def _remaining(grading: _Grading) -> Mapping[str, float]:
+    """Return the limits, less the time that earlier runs of this grading took."""
+    wall = sum(execution.run.wall_seconds for execution in grading.executions)
+    cpu = sum(execution.run.cpu_seconds for execution in grading.executions)
+    return {
+        **grading.limits,
+        "wall_seconds": max(grading.limits["wall_seconds"] - wall, 0.1),
+        "cpu_seconds": max(grading.limits["cpu_seconds"] - cpu, 0.1),
+    }
+
+
+def _conclude(grading: _Grading, track: Track) -> Graded:
+    judged, stop = grading.judged, grading.stop
+    failed = next((item for item in judged if not item.verdict.passed), None)
+    groups = reporting.group_results(
+        reporting.asked_groups(grading.exercise, grading.cases), grading.cases, judged
+    )
+    if stop:
+        outcome = stop.outcome
+    elif failed:
+        outcome = failed.verdict.outcome
+    elif len(judged) == len(grading.cases):
+        outcome = Outcome.ACCEPTED
+    else:
+        outcome = Outcome.NOT_GRADABLE
+    with grading.timed("looking for known mistakes"):
+        runs = [execution.judged for execution in grading.executions]
+        mistakes = [] if stop or not failed else diagnose(grading.exercise, runs)
+    score = 0.0 if outcome in _ENDING_OUTCOMES else reporting.score_of(groups)
+    report = Report(
+        groups=groups,
+        worst=reporting.worst_case(judged),
+        failure=_failure(grading, stop, failed),
+        mistakes=mistakes,
+        notes=_notes(outcome, mistakes=bool(mistakes)),
+        timings=grading.timings,
+        receipt=_receipt(grading, track),
+        **_output(grading),
+    )
+    return Graded(outcome, score, report)
+
+
+def _failure(grading: _Grading, stop: Stop | None, failed: JudgedCase | None) -> Failure | None:
+    lines = grading.source.count("\n") + 1
+    if stop is None and failed is None:
+        return None
+    failure = (
+        reporting.stop_failure(stop, lines) if stop else reporting.case_failure(failed, lines)  # type: ignore[arg-type]
+    )
+    outcome = stop.outcome if stop else failed.verdict.outcome  # type: ignore[union-attr]
+    if outcome is Outcome.MEMORY_LIMIT and not failure.limit:
+        texts = memory_texts(grading.executions[-1].run, grading.limits)
+        failure = failure.model_copy(update=texts)
+    return failure
+
+
+def _output(grading: _Grading) -> dict[str, str | int]:
+    """Return the first run's output only: the second's could hold hidden inputs."""
+    run = grading.executions[0].run
+    text = reporting.clean_text(run.output)[:MAX_OUTPUT_CHARACTERS]
+    return {"output": text, "output_dropped_bytes": run.output_total - len(run.output)}
+
+
+def _notes(outcome: Outcome, *, mistakes: bool) -> list[str]:
+    if outcome is Outcome.WRONG_ANSWER and not mistakes:
+        return ["No known mistake explains all of these results: it may be a rare one, or several."]
+    return []
+
+
+def _receipt(grading: _Grading, track: Track) -> Receipt:
+    folder = grading.exercise.folder
+    return Receipt(
+        source_sha256=_sha256(grading.source.encode("utf-8", "surrogatepass")),
+        reference_sha256=_sha256((folder / f"reference_{track}.py").read_bytes()),
+        cases_sha256=grading.case_hash.hexdigest(),
+        seed=f"{grading.seed:032x}",
+        python=platform.python_version(),
+        numpy=np.__version__,
+        platform=f"{platform.system()} {platform.release()} {platform.machine()}"[:200],
+        node=grading.node[:200],
+        isolation=isolation.LEVEL,
+        limits=dict(grading.limits),
+    )
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

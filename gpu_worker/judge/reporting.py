@@ -1,0 +1,139 @@
+"""Turns judged cases into the report that a learner reads. Here is decided what he may see.
+
+Shown of public cases and of loading the file: output, messages, tracebacks. Shown of hidden
+cases: family, shape, dtype, layout, eps, the worst element with what was expected and what came,
+the name of a standard exception and the line in the learner's own file. Never their inputs.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from gpu_worker.exercises.registry import Exercise
+from gpu_worker.exercises.spec import Group
+from gpu_worker.judge.case import Case
+from gpu_worker.judge.compare import Deviation
+from gpu_worker.judge.diagnosis import JudgedCase
+from gpu_worker.judge.execution import Stop
+from gpu_worker.judge.transcript import Raised
+from gpu_worker.protocol import Failure, GroupResult, WorstCase
+
+_CONTROL_CHARACTERS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\r")
+_DIGITS: Final = {np.dtype(np.float16): 5, np.dtype(np.float32): 9, np.dtype(np.float64): 17}
+_MAX_TRACEBACK: Final = 8_000
+_MAX_MESSAGE: Final = 4_000
+
+
+def clean_text(data: bytes | str) -> str:
+    """Return text without control characters, except tabs and line ends; bad UTF-8 is marked."""
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return _CONTROL_CHARACTERS.sub("", text.replace("\r\n", "\n"))
+
+
+def group_results(
+    groups: Sequence[Group], cases: Sequence[Case], judged: Sequence[JudgedCase]
+) -> list[GroupResult]:
+    """Return each group's result; a group is passed if all its cases ran and passed."""
+    results = []
+    for group in groups:
+        total = sum(case.group == group.id for case in cases)
+        ran = [item for item in judged if item.case.group == group.id]
+        passed = sum(item.verdict.passed for item in ran)
+        state: bool | None = passed == total if len(ran) == total or passed < len(ran) else None
+        results.append(
+            GroupResult(
+                id=group.id,
+                title=group.title,
+                weight=group.weight,
+                passed=state,
+                cases=total,
+                cases_passed=passed,
+            )
+        )
+    return results
+
+
+def score_of(results: Sequence[GroupResult]) -> float:
+    """Return the weight of the groups passed as a share of the weight of those that were asked."""
+    asked = [result for result in results if result.cases]
+    total = math.fsum(result.weight for result in asked)
+    passed = math.fsum(result.weight for result in asked if result.passed)
+    return min(1.0, round(passed / total, 6)) if total else 0.0
+
+
+def worst_case(judged: Sequence[JudgedCase]) -> WorstCase | None:
+    """Return the first failing case's worst element, else the largest error of all cases."""
+    with_error = [item for item in judged if item.verdict.worst is not None]
+    failing = next((item for item in with_error if not item.verdict.passed), None)
+    if failing is None and with_error and all(item.verdict.passed for item in judged):
+        failing = max(with_error, key=lambda item: _share(item.verdict.worst))
+    if failing is None or failing.verdict.worst is None:
+        return None
+    case, worst = failing.case, failing.verdict.worst
+    return WorstCase(
+        group=case.group,
+        family=case.family,
+        shape=list(case.shape),
+        dtype=case.dtype.name,
+        layout=case.layout,
+        eps=1e-6 if case.eps is None else case.eps,
+        quantity=worst.quantity,
+        index=list(worst.index),
+        expected=_decimal(worst.expected, worst),
+        got=_decimal(worst.got, worst),
+        units=worst.units if math.isfinite(worst.units) else None,
+        limit=worst.limit,
+        failed=not failing.verdict.passed,
+        histogram=list(worst.histogram),
+    )
+
+
+def case_failure(item: JudgedCase, lines: int) -> Failure:
+    """Return why a case failed; `lines` is the number of lines of the learner's file."""
+    problem = item.verdict.problem
+    line, trace, message = None, "", item.verdict.message
+    if isinstance(problem, Raised):
+        line = problem.line if 1 <= problem.line <= lines else None
+        if item.case.public:
+            trace = clean_text(problem.traceback)[:_MAX_TRACEBACK]
+    place = "In a public case" if item.case.public else "In a hidden case"
+    where = f"{place} ({describe(item.case)})"
+    return Failure(message=f"{where}: {message}"[:_MAX_MESSAGE], line=line, traceback=trace)
+
+
+def stop_failure(stop: Stop, lines: int) -> Failure:
+    """Return why a run stopped."""
+    return Failure(
+        message=clean_text(stop.message)[:_MAX_MESSAGE],
+        line=stop.line if 1 <= stop.line <= lines else None,
+        traceback=clean_text(stop.traceback)[:_MAX_TRACEBACK],
+        limit=stop.limit,
+        measured=stop.measured,
+    )
+
+
+def describe(case: Case) -> str:
+    """Return a case in words: family, shape, dtype, layout, eps."""
+    eps = "the default" if case.eps is None else f"{case.eps:g}"
+    layout = "" if case.layout == "contiguous" else f", {case.layout}"
+    return f"{case.family}, shape {case.shape}, {case.dtype.name}{layout}, eps {eps}"
+
+
+def asked_groups(exercise: Exercise, cases: Sequence[Case]) -> list[Group]:
+    """Return the groups that have at least one of the cases."""
+    present = {case.group for case in cases}
+    return [group for group in exercise.groups if group.id in present]
+
+
+def _share(deviation: Deviation | None) -> float:
+    return deviation.share if deviation else 0.0
+
+
+def _decimal(value: float, deviation: Deviation) -> str:
+    return f"{value:.{_DIGITS[deviation.dtype]}g}"

@@ -1,0 +1,150 @@
+"""What one run sent, sorted into cases. The order of frames is fixed; anything else is forged."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_worker.judge.case import Case
+from gpu_worker.sandbox.inside import wire
+from gpu_worker.sandbox.inside.wire import Frame, Kind, Reason, WireError
+
+_KNOWN_ERRORS: Final = frozenset(
+    name
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+) | {"LinAlgError", "AxisError", "ForbiddenImportError", "RecursionError"}
+_REASONS: Final = frozenset(int(reason) for reason in Reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception of the learner's code; all fields are his word.
+
+    `name` is that of a standard exception, or "Exception": a class's own name could carry
+    anything. `line` is 0 where unknown.
+    """
+
+    name: str
+    message: str
+    traceback: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The class does not follow the contract."""
+
+    reason: Reason
+    text: str
+
+
+@dataclass(slots=True)
+class PlayedCase:
+    """What came back of one case. `again`: the same results, read once more at its end."""
+
+    results: list[NDArray[Any]] = field(default_factory=list)
+    again: list[NDArray[Any]] = field(default_factory=list)
+    inputs: list[NDArray[Any]] = field(default_factory=list)
+    problem: Raised | Refused | None = None
+    complete: bool = False
+
+
+@dataclass(slots=True)
+class Transcript:
+    """A run's cases, as far as it came. `loading`: why the file could not even be loaded."""
+
+    cases: list[PlayedCase] = field(default_factory=list)
+    loading: Raised | Refused | None = None
+    ended: bool = False
+    forged: str = ""
+
+
+def read_transcript(frames: Sequence[Frame], cases: Sequence[Case]) -> Transcript:
+    """Sort the frames of one run of these cases; never raises for what the runner sent."""
+    transcript = Transcript()
+    stream = iter(frames)
+    try:
+        _read(stream, cases, transcript)
+    except WireError as error:
+        transcript.forged = str(error)
+    return transcript
+
+
+def _read(stream: Iterator[Frame], cases: Sequence[Case], transcript: Transcript) -> None:
+    """Read until the frames are used up; returns early where they are too few.
+
+    Raises:
+        WireError: a frame that cannot stand where it does.
+    """
+    frame = next(stream, None)
+    if frame and frame.case == wire.LOADING:
+        transcript.loading = _problem(frame)
+        frame = next(stream, None)
+    else:
+        for number, case in enumerate(cases):
+            if frame is None:
+                return
+            _expect(frame, Kind.BEGIN, number)
+            played = PlayedCase()
+            transcript.cases.append(played)
+            _read_case(stream, case, number, played)
+            frame = next(stream, None)
+    if frame is None:
+        return
+    _expect(frame, Kind.END, 0)
+    transcript.ended = True
+
+
+def _read_case(stream: Iterator[Frame], case: Case, number: int, played: PlayedCase) -> None:
+    sent = [position for position, _ in case.compared()]
+    inputs = list(range(len(case.script.arrays)))
+    expected = [(played.results, position) for position in sent]
+    if case.script.resend:
+        expected += [(played.again, position) for position in sent]
+    expected += [(played.inputs, position) for position in inputs]
+    for store, position in expected:
+        frame = next(stream, None)
+        if frame is None:
+            return
+        if frame.kind in (Kind.REFUSED, Kind.RAISED) and frame.case == number:
+            played.problem = _problem(frame)
+            return
+        _expect(frame, Kind.ARRAY, number, position)
+        store.append(wire.decode_array(frame.payload))
+    played.complete = True
+
+
+def _expect(frame: Frame, kind: Kind, case: int, position: int = 0) -> None:
+    if (frame.kind, frame.case, frame.position) != (kind, case, position):
+        raise WireError(f"a frame {frame.kind.name} where {kind.name} belongs")
+
+
+def _problem(frame: Frame) -> Raised | Refused:
+    payload = frame.payload
+    if frame.kind is Kind.RAISED and len(payload) >= 4:
+        name, message, trace = wire.decode_text(payload[4:], 3)
+        safe = name if name in _KNOWN_ERRORS else _nearest_error(name)
+        return Raised(safe, message, trace, int.from_bytes(payload[:4], "little"))
+    if frame.kind is Kind.REFUSED and payload and payload[0] in _REASONS:
+        (text,) = wire.decode_text(payload[1:], 1)
+        return Refused(Reason(payload[0]), text)
+    raise WireError(f"a frame {frame.kind.name} where a problem belongs")
+
+
+def _nearest_error(name: str) -> str:
+    return "MemoryError" if name == "_ArrayMemoryError" else "Exception"
+
+
+def same_bytes(left: NDArray[Any], right: NDArray[Any]) -> bool:
+    """True if dtype, shape and every bit agree; NaN equals the same NaN."""
+    return (
+        left.dtype == right.dtype
+        and left.shape == right.shape
+        and np.ascontiguousarray(left).tobytes() == np.ascontiguousarray(right).tobytes()
+    )

@@ -1,0 +1,37 @@
+"""This worker as a node: its name, and what it reports of itself."""
+
+from __future__ import annotations
+
+import os
+import platform
+
+import numpy as np
+
+from gpu_worker import devices
+from gpu_worker.protocol import NodeReport
+from gpu_worker.queues import QUEUE_CPU
+from gpu_worker.sandbox import isolation
+
+
+def node_name() -> str:
+    """Return the node's name: `LEARNML_NODE`, or host name and process id of the worker."""
+    return (os.environ.get("LEARNML_NODE") or f"{platform.node()}-{_worker_pid()}")[:200]
+
+
+def node_report(queue: str = QUEUE_CPU) -> NodeReport:
+    """Return what this worker says of itself now."""
+    return NodeReport(
+        node=node_name(),
+        queue=queue,
+        isolation=isolation.LEVEL,
+        python=platform.python_version(),
+        numpy=np.__version__,
+        platform=f"{platform.system()} {platform.release()} {platform.machine()}"[:200],
+        devices=devices.processors()[:64],
+        tracks=devices.gradable_tracks(),
+    )
+
+
+def _worker_pid() -> int:
+    """The Celery parent's process id, in the parent and in its children alike."""
+    return int(os.environ.setdefault("LEARNML_WORKER_PID", str(os.getpid())))

@@ -1,0 +1,17 @@
+"""Starts the zygote: python -I <this folder> <descriptor of the control socket> <parent's pid>."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+
+if __name__ == "__main__":
+    # Only the parent of this folder is needed, and only while the zygote's modules are loaded:
+    # learners' code finds nothing of the project on its path.
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[0] = os.path.dirname(here)
+    from inside import zygote
+
+    del sys.path[0]
+    zygote.main(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))

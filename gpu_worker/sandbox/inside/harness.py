@@ -1,0 +1,204 @@
+"""Loads the learner's file in the runner, plays the cases on its class, sends frames back.
+
+From the moment the learner's code starts, everything in this process is his: what is sent is
+data to be judged, never a verdict.
+"""
+
+from __future__ import annotations
+
+import io
+import linecache
+import os
+import random
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from types import ModuleType, TracebackType
+from typing import Any, Final
+
+import numpy as np
+
+from . import wire
+from .script import RefusalError, arrange, play
+from .wire import CaseScript, Job, Kind, Operation, Reason
+
+SUBMISSION: Final = "submission.py"
+_ALLOWED_PACKAGES: Final = frozenset({"numpy", "submission"})
+_OUT_OF_MEMORY: Final = wire.encode_text("MemoryError", "", "")
+
+
+class ForbiddenImportError(ImportError):
+    """A package that the exercise does not offer."""
+
+
+class ImportGuard(MetaPathFinder):
+    """Answers imports of anything but NumPy and the standard library with a plain sentence."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> None:
+        """Let the next finder go on, or refuse.
+
+        Raises:
+            ForbiddenImportError: the package is not offered.
+        """
+        package = name.partition(".")[0]
+        if package not in _ALLOWED_PACKAGES and package not in sys.stdlib_module_names:
+            raise ForbiddenImportError(
+                f"The package {package} is not available here; only NumPy and the standard "
+                "library can be imported."
+            )
+
+
+class Channel:
+    """Writes frames to the result pipe."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self.case = wire.LOADING
+
+    def send(self, kind: Kind, position: int = 0, payload: bytes = b"") -> None:
+        """Write one frame wholly."""
+        view = memoryview(wire.encode_frame(kind, self.case, position, payload))
+        while view:
+            view = view[os.write(self._descriptor, view) :]
+
+    def send_result(self, position: int, value: Any) -> None:
+        """Write a result as an array; NumPy scalars are arrays without dimensions.
+
+        Raises:
+            RefusalError: it is neither, or has a dtype that cannot be sent.
+        """
+        kind = type(value)
+        if kind is not np.ndarray and not issubclass(kind, np.generic):
+            raise RefusalError(Reason.NOT_AN_ARRAY, kind.__name__)
+        array = value if kind is np.ndarray else np.asarray(value)
+        try:
+            payload = wire.encode_array(array)
+        except KeyError:
+            raise RefusalError(Reason.DTYPE_UNSUPPORTED, str(array.dtype)) from None
+        self.send(Kind.ARRAY, position, payload)
+
+
+def main(job_descriptor: int, result_descriptor: int) -> None:
+    """Play the whole job. Returns when all is sent."""
+    channel = Channel(result_descriptor)
+    job = _read_job(job_descriptor)
+    _fresh_streams()
+    _fresh_randomness()
+    sys.meta_path.insert(0, ImportGuard())
+    try:
+        cls = _load(job)
+    except RefusalError as refusal:
+        channel.send(Kind.REFUSED, 0, bytes([refusal.reason]) + wire.encode_text(refusal.text))
+    except BaseException as error:  # noqa: BLE001  a learner's file may raise anything
+        _send_raised(channel, error)
+    else:
+        for number, case in enumerate(job.cases):
+            channel.case = number
+            channel.send(Kind.BEGIN)
+            _play_case(channel, cls, case)
+    channel.case = 0
+    channel.send(Kind.END)
+    sys.stdout.flush()
+    sys.stderr.flush()
+
+
+def _read_job(descriptor: int) -> Job:
+    size = os.fstat(descriptor).st_size
+    return wire.decode_job(os.pread(descriptor, size, 0))
+
+
+def _fresh_streams() -> None:
+    """Write output line by line, so that a killed program's last words are kept."""
+    sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False), encoding="utf-8")
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        raw = io.FileIO(descriptor, "w", closefd=False)
+        stream = io.TextIOWrapper(
+            io.BufferedWriter(raw), "utf-8", errors="backslashreplace", line_buffering=True
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _fresh_randomness() -> None:
+    """All runners are forked from one process: without this they would draw the same numbers."""
+    random.seed()
+    np.random.seed()
+
+
+def _load(job: Job) -> Any:
+    """Run the file as a module that is not `__main__`, and return its class."""
+    source = job.source.removeprefix("\ufeff")
+    module = ModuleType("submission")
+    module.__file__ = SUBMISSION
+    sys.modules["submission"] = module
+    linecache.cache[SUBMISSION] = (len(source), None, source.splitlines(True), SUBMISSION)
+    # Compiled from text: a coding cookie cannot change how the file is read.
+    code = compile(source, SUBMISSION, "exec", dont_inherit=True)
+    exec(code, module.__dict__)  # noqa: S102  this is what the process is for
+    cls = module.__dict__.get(job.class_name)
+    if not callable(cls):
+        names = [n for n, v in module.__dict__.items() if type(v) is type and n != "annotations"]
+        raise RefusalError(Reason.CLASS_MISSING, ", ".join(names[:5]))
+    return cls
+
+
+def _play_case(channel: Channel, cls: Any, case: CaseScript) -> None:
+    """Play one case; its results are sent at once, those asked for again at its end."""
+    arrays = [arrange(value) for value in case.arrays]
+    sent: list[tuple[int, Any]] = []
+    place = 0
+
+    def emit(position: int, operation: Operation, layer: Any, value: Any) -> None:
+        nonlocal place
+        place = position
+        if operation.send:
+            channel.send_result(position, value)
+            sent.append((position, value))
+
+    try:
+        play(cls, case.operations, arrays, emit)
+        for position, value in sent if case.resend else ():
+            channel.send_result(position, value)
+        for position, array in enumerate(arrays):
+            channel.send_result(position, array)
+    except RefusalError as refusal:
+        payload = bytes([refusal.reason]) + wire.encode_text(refusal.text)
+        channel.send(Kind.REFUSED, place, payload)
+    except BaseException as error:  # noqa: BLE001  a learner's class may raise anything
+        _send_raised(channel, error)
+
+
+def _send_raised(channel: Channel, error: BaseException) -> None:
+    """Describe what the learner's code raised: type, message, his line, his part of the trace."""
+    try:
+        if isinstance(error, MemoryError):
+            # The frames hold what filled the memory.
+            traceback.clear_frames(error.__traceback__)
+        line, trace = _own_trace(error)
+        payload = wire.encode_text(type(error).__name__, str(error), trace)
+    except BaseException:  # noqa: BLE001  str(error) is the learner's code, or memory is full
+        name = "MemoryError" if isinstance(error, MemoryError) else type(error).__name__
+        line, payload = (
+            0,
+            (_OUT_OF_MEMORY if name == "MemoryError" else wire.encode_text(name, "", "")),
+        )
+    channel.send(Kind.RAISED, 0, line.to_bytes(4, "little") + payload)
+
+
+def _own_trace(error: BaseException) -> tuple[int, str]:
+    """Return the last line in the learner's file, and the trace from its first frame on."""
+    first: TracebackType | None = error.__traceback__
+    while first is not None and first.tb_frame.f_code.co_filename != SUBMISSION:
+        first = first.tb_next
+    line, step = 0, first
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == SUBMISSION:
+            line = step.tb_lineno
+        step = step.tb_next
+    if first is None and isinstance(error, SyntaxError):
+        line = error.lineno or 0
+    report = traceback.TracebackException(type(error), error, first, limit=12, compact=True)
+    # Without a frame of the learner's own, only the last lines say something to him.
+    text = "".join(report.format(chain=False) if first else report.format_exception_only())
+    return min(max(line, 0), 0xFFFFFFFF), text[-wire.MAX_TEXT_BYTES :]

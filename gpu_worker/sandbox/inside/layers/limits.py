@@ -1,0 +1,51 @@
+"""Resource limits of the runner."""
+
+from __future__ import annotations
+
+import json
+import math
+import resource
+from dataclasses import asdict, dataclass
+
+_STACK_BYTES = 64 << 20
+_OPEN_FILES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What one run may use. `user` is the user id to become, None to keep the worker's."""
+
+    wall_seconds: float
+    cpu_seconds: float
+    memory_bytes: int
+    file_bytes: int
+    scratch: str
+    user: int | None = None
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(asdict(self)).encode("ascii")
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> RunLimits:
+        return cls(**json.loads(data))
+
+
+def apply(limits: RunLimits) -> None:
+    """Limit this process, finally: hard limits too.
+
+    No further process or thread can be started: the limit counts all of the user's processes,
+    of which this is one, and does not bind root.
+    """
+    cpu = math.ceil(limits.cpu_seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
+    for name, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_AS, limits.memory_bytes),
+        (resource.RLIMIT_FSIZE, limits.file_bytes),
+        (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_NPROC, 1),
+        (resource.RLIMIT_STACK, _STACK_BYTES),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+    ):
+        resource.setrlimit(name, (value, value))

@@ -1,0 +1,268 @@
+"""The two byte formats between judge and runner: the job, and the frames that come back.
+
+A job is written by the judge and trusted: a length, a JSON header, the source, raw arrays.
+Frames come from the learner's process and are not trusted. They are fixed binary records, parsed
+strictly: never pickle, never anything that is evaluated.
+
+    frame   = kind u8, case u16, position u16, length u64, payload (little endian)
+    BEGIN   payload empty: the case starts
+    ARRAY   dtype code u8, ndim u8, shape u64 * ndim, raw bytes in C order
+    REFUSED reason u8, text
+    RAISED  line u32 (0 unknown), then type name, message, traceback: each length u32 and text
+    END     payload empty: every case was played
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
+from enum import IntEnum
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+DTYPES: Final = (
+    *("|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8"),
+    *("<f2", "<f4", "<f8", "<c8", "<c16"),
+)
+"""A dtype's code is its index here."""
+MAX_DIMENSIONS: Final = 8
+MAX_TEXT_BYTES: Final = 8_000
+LOADING: Final = 0xFFFF
+"""The case number of frames about the file itself, before any case."""
+
+_FRAME: Final = struct.Struct("<BHHQ")
+_LENGTH: Final = struct.Struct("<I")
+
+
+class WireError(ValueError):
+    """Bytes that are no frames; the text says what is wrong."""
+
+
+class Kind(IntEnum):
+    BEGIN = 1
+    ARRAY = 2
+    REFUSED = 3
+    RAISED = 4
+    END = 5
+
+
+class Reason(IntEnum):
+    """Why the harness could not go on without anything being raised."""
+
+    CLASS_MISSING = 1
+    METHOD_MISSING = 2
+    ATTRIBUTE_MISSING = 3
+    NOT_AN_ARRAY = 4
+    DTYPE_UNSUPPORTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    kind: Kind
+    case: int
+    position: int
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One step of a case: `new`, `set`, `forward`, `backward` or `get`.
+
+    `array` is an index into the case's arrays. `send` asks for the result. `eps` None leaves it
+    to the class; `by_name` passes dim as a keyword.
+    """
+
+    kind: str
+    instance: int = 0
+    name: str = ""
+    array: int = -1
+    send: bool = False
+    dim: int = 0
+    eps: float | None = None
+    by_name: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayValue:
+    """An input: values in C order, and the layout in which the learner's code receives them."""
+
+    values: NDArray[Any]
+    layout: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseScript:
+    """What the runner does in one case. `resend`: all results once more at the end."""
+
+    operations: tuple[Operation, ...]
+    arrays: tuple[ArrayValue, ...]
+    resend: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    source: str
+    class_name: str
+    cases: tuple[CaseScript, ...]
+
+
+# --- the job: judge -> runner -------------------------------------------------------------------
+def encode_job(job: Job) -> bytes:
+    """Return the job's bytes."""
+    source = job.source.encode("utf-8")
+    header = {
+        "class_name": job.class_name,
+        "source_bytes": len(source),
+        "cases": [
+            {
+                "operations": [astuple(operation) for operation in case.operations],
+                "arrays": [
+                    (str(a.values.dtype.str), a.values.shape, a.layout, a.shape)
+                    for a in case.arrays
+                ],
+                "resend": case.resend,
+            }
+            for case in job.cases
+        ],
+    }
+    head = json.dumps(header).encode("ascii")
+    raw = [a.values.tobytes() for case in job.cases for a in case.arrays]
+    return b"".join([_LENGTH.pack(len(head)), head, source, *raw])
+
+
+def decode_job(data: bytes) -> Job:
+    """Return the job that `encode_job` wrote; arrays are copies of their own."""
+    (size,) = _LENGTH.unpack_from(data)
+    offset = _LENGTH.size + size
+    header = json.loads(data[_LENGTH.size : offset])
+    source = data[offset : offset + header["source_bytes"]].decode("utf-8")
+    offset += header["source_bytes"]
+    cases = []
+    for item in header["cases"]:
+        arrays = []
+        for dtype, values_shape, layout, shape in item["arrays"]:
+            count = math.prod(values_shape)
+            values = np.frombuffer(data, dtype, count, offset).reshape(values_shape).copy()
+            offset += values.nbytes
+            arrays.append(ArrayValue(values, layout, tuple(shape)))
+        operations = tuple(Operation(*fields) for fields in item["operations"])
+        cases.append(CaseScript(operations, tuple(arrays), item["resend"]))
+    return Job(source, header["class_name"], tuple(cases))
+
+
+# --- frames: runner -> judge --------------------------------------------------------------------
+def encode_frame(kind: Kind, case: int, position: int = 0, payload: bytes = b"") -> bytes:
+    """Return one frame's bytes."""
+    return _FRAME.pack(kind, case, position, len(payload)) + payload
+
+
+def encode_array(array: NDArray[Any]) -> bytes:
+    """Return the payload of an ARRAY frame.
+
+    Raises:
+        KeyError: the dtype is none of `DTYPES`.
+    """
+    code = _CODES[array.dtype.str]
+    head = struct.pack(f"<BB{array.ndim}Q", code, array.ndim, *array.shape)
+    return head + array.tobytes()
+
+
+def encode_text(*texts: str) -> bytes:
+    """Return texts, each cut to `MAX_TEXT_BYTES` and preceded by its length."""
+    parts = []
+    for text in texts:
+        data = text.encode("utf-8", "backslashreplace")[:MAX_TEXT_BYTES]
+        parts.append(_LENGTH.pack(len(data)) + data)
+    return b"".join(parts)
+
+
+def decode_array(payload: bytes) -> NDArray[Any]:
+    """Return the array of an ARRAY frame, read-only.
+
+    Raises:
+        WireError: the code, the number of dimensions, the shape or the size is wrong.
+    """
+    if len(payload) < 2 or payload[0] >= len(DTYPES) or payload[1] > MAX_DIMENSIONS:
+        raise WireError("an array with an unknown dtype or too many dimensions")
+    code, ndim = payload[0], payload[1]
+    start = 2 + 8 * ndim
+    if len(payload) < start:
+        raise WireError("an array without its shape")
+    shape = struct.unpack_from(f"<{ndim}Q", payload, 2)
+    dtype = np.dtype(DTYPES[code])
+    # Python integers: a forged shape cannot overflow.
+    if math.prod(shape) * dtype.itemsize != len(payload) - start:
+        raise WireError("an array whose size does not fit its shape")
+    if any(extent > len(payload) for extent in shape):
+        raise WireError("an array with an absurd extent")
+    return np.frombuffer(payload, dtype, offset=start).reshape(shape)
+
+
+def decode_text(payload: bytes, count: int) -> list[str]:
+    """Return the texts that `encode_text` wrote.
+
+    Raises:
+        WireError: there are not exactly `count`, or one is too long.
+    """
+    texts, offset = [], 0
+    for _ in range(count):
+        if offset + _LENGTH.size > len(payload):
+            raise WireError("a text without its length")
+        (size,) = _LENGTH.unpack_from(payload, offset)
+        offset += _LENGTH.size
+        if size > MAX_TEXT_BYTES or offset + size > len(payload):
+            raise WireError("a text of a wrong length")
+        texts.append(payload[offset : offset + size].decode("utf-8", "replace"))
+        offset += size
+    if offset != len(payload):
+        raise WireError("bytes after the last text")
+    return texts
+
+
+class FrameParser:
+    """Cuts a stream of bytes into frames as they arrive.
+
+    Raises (from `feed`):
+        WireError: an unknown kind, an impossible length, or bytes after END.
+    """
+
+    def __init__(self, max_payload: int) -> None:
+        self._buffer = bytearray()
+        self._max_payload = max_payload
+        self.ended = False
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """Take the next bytes and yield the frames that they complete."""
+        self._buffer += data
+        while len(self._buffer) >= _FRAME.size:
+            if self.ended:
+                raise WireError("bytes after the end")
+            number, case, position, length = _FRAME.unpack_from(self._buffer)
+            if number not in _KINDS:
+                raise WireError("a frame of an unknown kind")
+            if length > self._max_payload:
+                raise WireError("a frame longer than any result")
+            if len(self._buffer) < _FRAME.size + length:
+                return
+            payload = bytes(self._buffer[_FRAME.size : _FRAME.size + length])
+            del self._buffer[: _FRAME.size + length]
+            kind = Kind(number)
+            self.ended = kind is Kind.END
+            yield Frame(kind, case, position, payload)
+        if self.ended and self._buffer:
+            raise WireError("bytes after the end")
+
+
+_CODES: Final = {name: code for code, name in enumerate(DTYPES)}
+_KINDS: Final = frozenset(int(kind) for kind in Kind)
+
+
+def total_bytes(arrays: Sequence[ArrayValue]) -> int:
+    """Return the size in bytes of the arrays as the learner's code sees them."""
+    return sum(math.prod(a.shape) * a.values.itemsize for a in arrays)

@@ -1,0 +1,102 @@
+"""The worker's one task: parse the job, grade it, answer. A job is never left unanswered."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from celery import shared_task
+from celery.exceptions import SoftTimeLimitExceeded
+
+from gpu_worker import reporter
+from gpu_worker.judge import Graded, grade_source
+from gpu_worker.node import node_name
+from gpu_worker.protocol import (
+    Failure,
+    GradeJob,
+    Outcome,
+    ProtocolError,
+    Report,
+    Verdict,
+)
+from gpu_worker.queues import TASK_GRADE
+from gpu_worker.sandbox.client import SandboxError, Zygote
+
+logger = logging.getLogger(__name__)
+
+zygote = Zygote()
+"""This process's zygote; see `gpu_worker.celery_app` for when it starts."""
+
+
+@shared_task(name=TASK_GRADE, bind=True)
+def grade(self: Any, message: Any) -> None:
+    """Grade one `GradeJob` and put its verdict on the queue `results`."""
+    try:
+        job = GradeJob.from_message(message)
+    except ProtocolError as error:
+        _answer_unreadable(self.app, message, error)
+        return
+    with reporter.JobReporter(self.app, job) as progress:
+        graded = _grade_or_explain(job, progress)
+    reporter.send_verdict(self.app, as_verdict(job.submission, job.lease, graded))
+
+
+def _grade_or_explain(job: GradeJob, progress: reporter.JobReporter) -> Graded:
+    """Grade, once more if the sandbox failed; any failure of ours becomes `not_gradable`."""
+    for last_try in (False, True):
+        try:
+            return grade_source(
+                job.exercise,
+                job.track,
+                job.source,
+                cases=job.cases,
+                zygote=zygote,
+                node=node_name(),
+                on_progress=progress.update,
+            )
+        except SandboxError as error:
+            logger.warning("Submission %s: the sandbox failed: %s", job.submission, error)
+            if last_try:
+                return not_gradable(f"The worker could not run your program. {error}")
+        except SoftTimeLimitExceeded:
+            raise
+        except LookupError as error:
+            return not_gradable(f"This worker cannot grade the submission. {error.args[0]}")
+        except Exception:
+            # Whatever it is, it is ours: the learner must hear that, and not wait for ever.
+            logger.exception("Submission %s: grading failed.", job.submission)
+            return not_gradable("Grading failed through an error of the platform.")
+    raise AssertionError("unreachable: the last try returns")
+
+
+def not_gradable(message: str) -> Graded:
+    """Return the answer for a failure that is not the learner's."""
+    text = f"{message} This is not your program's fault and costs no attempt. Send it again."
+    return Graded(Outcome.NOT_GRADABLE, 0.0, Report(failure=Failure(message=text[:4_000])))
+
+
+def as_verdict(submission: str, lease: str, graded: Graded) -> Verdict:
+    """Return the message for a finished grading."""
+    return Verdict(
+        submission=submission,
+        lease=lease,
+        node=node_name(),
+        outcome=graded.outcome,
+        score=graded.score,
+        report=graded.report,
+    )
+
+
+def _answer_unreadable(app: Any, message: Any, error: ProtocolError) -> None:
+    """Answer a message that is no job, if it says whom to answer; else only log it."""
+    logger.error("A message on the queue is no job: %s", error)
+    known = reporter.answerable(message)
+    if known is None:
+        return
+    graded = not_gradable(f"The worker could not read the job ({error}).")
+    try:
+        verdict = as_verdict(*known, graded)
+    except ValueError:
+        logger.exception("Its submission or lease is not valid either.")
+        return
+    reporter.send_verdict(app, verdict)
