@@ -105,7 +105,7 @@ def _wrapped(formula: Formula, markup: str) -> str:
 
 def _broken(formula: Formula) -> str:
     """A formula with a mistake is shown as its source, so that a preview shows where it is."""
-    tex = html_module.escape(formula.tex)
+    tex = html_module.escape(formula.tex.strip("\n"))
     if formula.display:
         return f'<pre class="math-error" tabindex="0"><code>{tex}</code></pre>'
     return f'<code class="math-error">{tex}</code>'
