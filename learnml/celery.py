@@ -19,7 +19,9 @@ def configuration() -> dict[str, Any]:
     return {
         **celery_settings(settings.BROKER_URL),
         "beat_schedule": beat_schedule(settings.GRADING),
-        "beat_schedule_filename": str(settings.DATA_DIR / "scheduler" / "schedule"),
+        # In memory: after a restart everything is due within seconds anyway, and a file that a
+        # killed scheduler left half written cannot stop the next one.
+        "beat_scheduler": "celery.beat:Scheduler",
         "timezone": "UTC",
     }
 

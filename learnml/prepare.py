@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from django.conf import settings
-from django.core.management import call_command, get_commands
+from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 
@@ -25,9 +25,8 @@ def prepare_database(say: Say) -> None:
     if pending_migrations():
         say("Migrating the database ...")
         call_command("migrate", interactive=False, verbosity=0)
-    for command in ("load_course", "load_exercises"):
-        if command in get_commands():
-            call_command(command)
+    call_command("load_course")
+    call_command("load_exercises")
     _mark(digest)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
@@ -14,10 +12,10 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),
+    path("api/v1/", include("grader.api.urls")),
+    path("", include("courses.urls")),
+    path("", include("grader.urls")),
 ]
-for _prefix, _urls in (("api/v1/", "grader.api.urls"), ("", "courses.urls"), ("", "grader.urls")):
-    if find_spec(_urls) is not None:
-        urlpatterns.append(path(_prefix, include(_urls)))
 
 handler400 = "learnml.errors.bad_request"
 handler403 = "learnml.errors.permission_denied"

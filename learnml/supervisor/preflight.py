@@ -128,6 +128,8 @@ def _port_text(config: Config, error: OSError) -> str:
 def isolation_warnings() -> list[str]:
     """Say plainly what stands between a submission and this machine."""
     warnings = []
+    if os.getuid() == 0:
+        warnings.append("LearnML runs as root here. An ordinary account is safer.")
     if shutil.which("bwrap") is None:
         warnings.append("bubblewrap is not installed: apt-get install bubblewrap")
     warnings.append(

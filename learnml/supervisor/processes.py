@@ -13,22 +13,24 @@ from .config import Config
 # `python -m`, so that they are those of its own virtual environment.
 WEB_COMMAND = ("gunicorn", "learnml.wsgi", "-c", "learnml/gunicorn.conf.py")
 WORKER_CPU_COMMAND = (
-    *("celery", "-A", "gpu_worker.celery_app", "worker", "-Q", "cpu", "-c", "1"),
+    *("celery", "--quiet", "-A", "gpu_worker.celery_app", "worker", "-Q", "cpu", "-c", "1"),
     *("--hostname", "cpu@%h", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"),
 )
 WORKER_GPU_COMMAND = (
-    *("celery", "-A", "gpu_worker.celery_app", "worker", "-Q", "gpu", "-c", "1"),
+    *("celery", "--quiet", "-A", "gpu_worker.celery_app", "worker", "-Q", "gpu", "-c", "1"),
     *("--hostname", "gpu@%h", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"),
 )
 CONTROL_COMMAND = (
-    *("celery", "-A", "learnml", "worker", "-Q", "results,control", "-c", "1"),
+    *("celery", "--quiet", "-A", "learnml", "worker", "-Q", "results,control", "-c", "1"),
     *("--hostname", "control@%h", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"),
 )
-SCHEDULER_COMMAND = ("celery", "-A", "learnml", "beat", "--loglevel", "WARNING")
+SCHEDULER_COMMAND = ("celery", "--quiet", "-A", "learnml", "beat", "--loglevel", "WARNING")
 PREPARE_COMMAND = ("python", "manage.py", "prepare")
 
 # A worker runs code of learners: it gets the queue's address and nothing else that is secret.
-SITE_ONLY_VARIABLES = frozenset({"DATABASE_URL", "DJANGO_SETTINGS_MODULE"})
+SITE_ONLY_VARIABLES = frozenset(
+    {"DATABASE_URL", "DJANGO_SETTINGS_MODULE", "LEARNML_DATA", "LEARNML_HOST", "PORT"}
+)
 SITE_ONLY_PREFIXES = (
     *("LEARNML_SECRET", "LEARNML_DEMO", "LEARNML_EMAIL", "LEARNML_ALLOWED", "LEARNML_TRUSTED"),
     *("LEARNML_STATIC",),
@@ -61,6 +63,8 @@ def site_environment(config: Config, environ: Mapping[str, str] | None = None) -
         "LEARNML_HOST": config.host,
         "PORT": str(config.port),
         "PYTHONUNBUFFERED": "1",
+        # The supervisor says it once, in one line.
+        "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
     }
     if not config.redis_url:
         environment["LEARNML_QUEUE_SOCKET"] = str(config.queue_socket)

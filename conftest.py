@@ -1,0 +1,161 @@
+"""Fixtures that every test may use: real services, the whole platform, a browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.platform.instance import (
+    DEMO_PASSWORD,
+    OUTSIDE_VARIABLES,
+    PROJECT,
+    Instance,
+    runtime_python,
+)
+from tests.platform.postgres import postgres_server as run_postgres
+from tests.platform.redis_server import redis_server as run_redis
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = "/usr/bin/chromium"
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def prepared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder as the first start leaves it: copy it, do not start on it."""
+    folder = tmp_path_factory.mktemp("prepared") / "data"
+    environment = {k: v for k, v in os.environ.items() if k not in OUTSIDE_VARIABLES}
+    subprocess.run(  # noqa: S603
+        [str(runtime_python()), "manage.py", "prepare"],
+        cwd=PROJECT,
+        env={
+            **environment,
+            "LEARNML_DATA": str(folder),
+            "LEARNML_DEMO_PASSWORD": DEMO_PASSWORD,
+        },
+        check=True,
+        capture_output=True,
+    )
+    return folder
+
+
+class InstanceFactory:
+    """Makes instances on copies of the prepared data, and ends them.
+
+    `factory(start=False, VARIABLE="value")` gives one that has not been started yet.
+    """
+
+    def __init__(self, prepared: Path, make_folder: Callable[[], Path]) -> None:
+        self._prepared = prepared
+        self._make_folder = make_folder
+        self._made: list[Instance] = []
+
+    def __call__(self, start: bool = True, **environment: str) -> Instance:
+        folder = self._make_folder() / "data"
+        shutil.copytree(self._prepared, folder, ignore=shutil.ignore_patterns("static"))
+        static = str(self._prepared / "static")
+        instance = Instance(folder, **{"LEARNML_STATIC_ROOT": static, **environment})
+        self._made.append(instance)
+        if start:
+            instance.start().wait_until_ready()
+        return instance
+
+    def end_all(self) -> None:
+        for instance in self._made:
+            instance.ask_to_stop()
+        for instance in self._made:
+            instance.end()
+
+
+def _factory(prepared: Path, folders: pytest.TempPathFactory) -> Iterator[InstanceFactory]:
+    factory = InstanceFactory(prepared, lambda: folders.mktemp("instance"))
+    yield factory
+    factory.end_all()
+
+
+@pytest.fixture(scope="session")
+def make_session_instance(
+    prepared_data: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[InstanceFactory]:
+    yield from _factory(prepared_data, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def make_module_instance(
+    prepared_data: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[InstanceFactory]:
+    yield from _factory(prepared_data, tmp_path_factory)
+
+
+@pytest.fixture
+def make_instance(
+    prepared_data: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[InstanceFactory]:
+    """Make instances for one test."""
+    yield from _factory(prepared_data, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def platform_instance(make_session_instance: InstanceFactory) -> Instance:
+    """The real thing, shared by the tests of a session: `base_url`, `data_dir`, `process`.
+
+    Demo accounts learner, author, grader have the password `DEMO_PASSWORD`.
+    """
+    instance = make_session_instance(
+        # Tests submit faster than learners do.
+        LEARNML_SUBMISSIONS_PER_MINUTE="1000",
+        LEARNML_MAX_OPEN_SUBMISSIONS="200",
+    )
+    instance.wait_until_graders_work()
+    return instance
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """DATABASE_URL of a real PostgreSQL."""
+    with run_postgres() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """REDIS_URL of a real Redis."""
+    with run_redis(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Debian's chromium, headless."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=CHROMIUM_ARGUMENTS, headless=True
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser, platform_instance: Instance) -> Iterator[Page]:
+    """A page in a fresh profile; its addresses are relative to the platform's."""
+    context = chromium.new_context(base_url=platform_instance.base_url)
+    yield context.new_page()
+    context.close()

@@ -1,0 +1,250 @@
+"""`manage.py up` as a user meets it: starting, failing, being killed, stopping."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.platform.instance import (
+    DEMO_PASSWORD,
+    PROJECT,
+    Instance,
+    environment_of,
+    runtime_python,
+    wait_for,
+)
+
+pytestmark = pytest.mark.services
+
+MakeInstance = Callable[..., Instance]
+PARTS = ("queue", "web", "worker", "control", "scheduler")
+
+
+@pytest.fixture(scope="module")
+def running(make_module_instance: MakeInstance) -> Instance:
+    instance = make_module_instance(
+        LEARNML_SECRET_KEY="a-secret-of-the-site", DATABASE_URL="", LEARNML_EMAIL_HOST="mail"
+    )
+    instance.wait_until_graders_work()
+    return instance
+
+
+def up(instance: Instance) -> subprocess.CompletedProcess[str]:
+    """Run `manage.py up` where it is expected to refuse."""
+    return subprocess.run(
+        [str(runtime_python()), "manage.py", "up"],
+        cwd=PROJECT,
+        env=instance.environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+
+def test_the_first_page_answers_when_the_address_is_printed(running: Instance) -> None:
+    assert running.get("/")[0] == 200
+    assert running.get("/healthz") == (200, "ok\n")
+
+
+def test_ready_report_names_database_queue_and_workers(running: Instance) -> None:
+    report = running.ready_report()
+    assert report["ready"] is True
+    assert report["database"] == report["queue"] == "ok"
+    assert report["workers"] == {"cpu": 1, "gpu": 0}
+
+
+def test_demo_accounts_are_printed_with_their_password(running: Instance) -> None:
+    assert f"learner, author, grader; password: {DEMO_PASSWORD}" in running.output()
+
+
+def test_data_folder_is_private(running: Instance) -> None:
+    for folder in (running.data_dir, running.data_dir / "queue"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
+
+
+def test_queue_listens_on_no_network_port(running: Instance) -> None:
+    pid = running.part_pid("queue")
+    sockets = {os.readlink(fd) for fd in Path(f"/proc/{pid}/fd").iterdir() if fd.is_symlink()}
+    inodes = {name[8:-1] for name in sockets if name.startswith("socket:[")}
+    tcp = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+    assert inodes, "the queue has a socket"
+    assert not [fields for fields in tcp if fields[9] in inodes]
+
+
+def test_worker_is_given_the_queue_and_no_secret_of_the_site(running: Instance) -> None:
+    pid = running.part_pid("worker")
+    assert pid is not None
+    environment = environment_of(pid)
+    assert environment["LEARNML_QUEUE_SOCKET"].endswith("valkey.sock")
+    text = "\n".join(f"{name}={value}" for name, value in environment.items())
+    for secret in ("a-secret-of-the-site", DEMO_PASSWORD, "DATABASE_URL", "DJANGO_SETTINGS_MODULE"):
+        assert secret not in text
+
+
+def test_second_start_on_the_same_data_folder_is_refused(running: Instance) -> None:
+    refused = up(running)
+    assert refused.returncode == 1
+    assert "already running" in refused.stderr
+    assert running.base_url in refused.stderr
+    assert running.get("/healthz")[0] == 200
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_killed_part_is_started_again(running: Instance, name: str) -> None:
+    killed = wait_for(lambda: running.part_pid(name), 20, f"{name} to run")
+    os.kill(killed, signal.SIGKILL)
+    again = wait_for(
+        lambda: (pid := running.part_pid(name)) != killed and pid, 20, f"{name} to run again"
+    )
+    assert again != killed
+    assert f"{name} ended (killed by SIGKILL); starting it again" in running.output()
+    wait_for(lambda: running.get("/")[0] == 200, 20, "the first page")
+    wait_for(lambda: running.ready_report().get("ready"), 20, "the site to be ready")
+
+
+def test_killed_web_leaves_no_second_listener(running: Instance) -> None:
+    """Gunicorn's workers outlive their master for a moment; they must not keep the port."""
+    killed = running.part_pid("web")
+    assert killed is not None
+    family = [pid for pid, command in running.processes().items() if "gunicorn" in command]
+    os.kill(killed, signal.SIGKILL)
+    wait_for(lambda: (pid := running.part_pid("web")) != killed and pid, 20, "web to run again")
+    assert not set(family) & set(running.processes())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_stop_signal_ends_everything_within_seconds(
+    make_instance: MakeInstance, number: signal.Signals
+) -> None:
+    instance = make_instance()
+    started = time.monotonic()
+    assert instance.stop(number) == 0
+    assert time.monotonic() - started < 8
+    assert instance.processes() == {}
+    assert "Traceback" not in instance.output()
+
+
+def test_signal_while_starting_ends_everything(make_instance: MakeInstance) -> None:
+    instance = make_instance(start=False).start()
+    wait_for(lambda: instance.processes(), 10, "the first process")
+    time.sleep(0.5)
+    assert instance.stop() == 0
+    assert instance.processes() == {}
+
+
+def test_killed_supervisor_leaves_no_process_and_the_folder_can_be_used_again(
+    make_instance: MakeInstance,
+) -> None:
+    instance = make_instance()
+    instance.wait_until_graders_work()
+    assert instance.process is not None
+    instance.process.kill()
+    instance.process.wait()
+    wait_for(lambda: not instance.processes(), 10, f"no process: {instance.processes()}")
+    instance.start().wait_until_ready()
+    assert instance.get("/")[0] == 200
+
+
+def test_second_start_prepares_nothing_and_keeps_the_accounts(make_instance: MakeInstance) -> None:
+    instance = make_instance()
+    instance.stop()
+    key = (instance.data_dir / "secret_key").read_text()
+    instance.environment["LEARNML_DEMO_PASSWORD"] = "another"
+    instance.start().wait_until_ready()
+    assert "Preparing" not in instance.output()
+    assert f"password: {DEMO_PASSWORD}" in instance.output()
+    assert (instance.data_dir / "secret_key").read_text() == key
+
+
+def test_lost_database_is_made_again(make_instance: MakeInstance) -> None:
+    instance = make_instance(start=False)
+    for path in instance.data_dir.glob("db.sqlite3*"):
+        path.unlink()
+    instance.start().wait_until_ready()
+    assert "Preparing" in instance.output()
+    assert instance.get("/")[0] == 200
+
+
+def test_long_data_path_gets_a_short_private_socket(make_instance: MakeInstance) -> None:
+    instance = make_instance(start=False)
+    longer = instance.data_dir.parent / ("long" * 25) / "data"
+    longer.parent.mkdir()
+    instance.data_dir.rename(longer)
+    instance.data_dir = longer
+    instance.environment["LEARNML_DATA"] = str(longer)
+    instance.start().wait_until_ready()
+    assert instance.ready_report()["queue"] == "ok"
+    socket_path = Path(environment_of(instance.part_pid("web") or 0)["LEARNML_QUEUE_SOCKET"])
+    assert len(os.fsencode(socket_path)) <= 100
+    assert stat.S_IMODE(socket_path.parent.stat().st_mode) == 0o700
+
+
+def test_taken_port_is_refused_with_the_way_out(make_instance: MakeInstance) -> None:
+    instance = make_instance(start=False)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", int(instance.environment["PORT"])))
+        taken.listen()
+        refused = up(instance)
+    assert refused.returncode == 1
+    assert f"Port {instance.environment['PORT']} is in use" in refused.stderr
+    assert "PORT=" in refused.stderr.split("Choose another", 1)[1]
+    assert instance.processes() == {}
+
+
+@pytest.mark.parametrize("port", ["web", "0", "70000", "-1"])
+def test_port_that_is_no_number_is_refused(make_instance: MakeInstance, port: str) -> None:
+    refused = up(make_instance(start=False, PORT=port))
+    assert refused.returncode == 1
+    assert f"PORT={port} is not a port number" in refused.stderr
+
+
+def test_data_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    refused = up(Instance(tmp_path / "file" / "data"))
+    assert refused.returncode == 1
+    assert "LEARNML_DATA=" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_failing_preparation_starts_nothing(make_instance: MakeInstance) -> None:
+    instance = make_instance(start=False, DATABASE_URL="postgres://nobody@127.0.0.1:1/nothing")
+    refused = up(instance)
+    assert refused.returncode == 1
+    assert "could not be prepared" in refused.stderr
+    assert instance.processes() == {}
+
+
+def test_output_that_nobody_reads_stops_everything(make_instance: MakeInstance) -> None:
+    """As in `./run | head`: no part may live on unseen."""
+    instance = make_instance(start=False)
+    process = subprocess.Popen(
+        [str(runtime_python()), "manage.py", "up"],
+        cwd=PROJECT,
+        env=instance.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    process.wait(40)
+    wait_for(lambda: not instance.processes(), 10, "no process")
+
+
+def test_argument_that_is_unknown_is_refused() -> None:
+    refused = subprocess.run(
+        [str(runtime_python()), "manage.py", "up", "--fast"],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+    )
+    assert refused.returncode == 2
+    assert "Unknown argument: --fast" in refused.stderr
