@@ -40,7 +40,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
     status = serializers.IntegerField()
     detail = serializers.CharField()
     code = serializers.CharField(required=False)
-    errors = serializers.DictField(  # type: ignore[assignment]  a field, not the property
+    errors = serializers.DictField(  # type: ignore[assignment]  # a field, not the property
         child=serializers.ListField(child=serializers.CharField()), required=False
     )
 
@@ -235,7 +235,7 @@ class NewSubmissionSerializer(serializers.Serializer[Any]):
     """JSON with `source`."""
 
     track = StrictCharField(max_length=16, help_text="numpy or cupy, as the exercise offers.")
-    source = SourceField(  # type: ignore[assignment]  a field, not the attribute
+    source = SourceField(  # type: ignore[assignment]  # a field, not the attribute
         help_text=f"One Python file as text, at most {MAX_SOURCE_BYTES} bytes in UTF-8."
     )
 

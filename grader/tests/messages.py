@@ -1,0 +1,104 @@
+"""Messages as workers send them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader.models import GradingAttempt, Submission
+
+
+def attempt_of(submission: Submission) -> GradingAttempt:
+    return submission.attempts.get(number=submission.attempts.count())
+
+
+def progress(submission: Submission, phase: str = "running", **fields: Any) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "submission": submission.public_id,
+        "lease": attempt_of(submission).lease,
+        "node": "node-1",
+        "phase": phase,
+        "case": 0,
+        "cases": 0,
+        **fields,
+    }
+
+
+def group(passed: bool | None = True, **fields: Any) -> dict[str, Any]:
+    return {
+        "id": "basics",
+        "title": "Basics",
+        "weight": 1.0,
+        "passed": passed,
+        "cases": 3,
+        "cases_passed": 3 if passed else 1,
+        **fields,
+    }
+
+
+def report(**fields: Any) -> dict[str, Any]:
+    return {"groups": [group()], **fields}
+
+
+def verdict(submission: Submission, outcome: str = "accepted", **fields: Any) -> dict[str, Any]:
+    accepted = outcome == "accepted"
+    return {
+        "version": 1,
+        "submission": submission.public_id,
+        "lease": attempt_of(submission).lease,
+        "node": "node-1",
+        "outcome": outcome,
+        "score": 1.0 if accepted else 0.25,
+        "report": full_report(accepted),
+        **fields,
+    }
+
+
+def full_report(accepted: bool) -> dict[str, Any]:
+    return {
+        "groups": [group(accepted)],
+        "worst": {
+            "group": "basics",
+            "family": "unit normal",
+            "shape": [3, 7],
+            "dtype": "float32",
+            "layout": "contiguous",
+            "eps": 1e-6,
+            "quantity": "y",
+            "index": [0, 2],
+            "expected": "0.5",
+            "got": "0.5" if accepted else "nan",
+            "units": 0.5 if accepted else None,
+            "limit": 32.0,
+            "failed": not accepted,
+            "histogram": [20, 1],
+        },
+        "failure": None,
+        "mistakes": []
+        if accepted
+        else [
+            {
+                "id": "eps-outside",
+                "explanation": "eps is added outside the root.",
+                "formula": "rmsnorm",
+                "step": "definition",
+                "line": "rstd",
+            }
+        ],
+        "output": "hello <b>world</b>\n",
+        "output_dropped_bytes": 0,
+        "timings": [{"phase": "running", "ms": 12.5}],
+        "notes": ["One note."],
+        "receipt": {
+            "source_sha256": "a" * 64,
+            "reference_sha256": "b" * 64,
+            "cases_sha256": "c" * 64,
+            "seed": "1234",
+            "python": "3.11.2",
+            "numpy": "2.0.0",
+            "platform": "Linux",
+            "node": "node-1",
+            "isolation": "A",
+            "limits": {"wall_seconds": 10.0},
+        },
+    }

@@ -1,0 +1,431 @@
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from courses.models import Chapter, ChapterCompletion, RequirementMet
+from gpu_worker.protocol import Verdict
+from grader import outcomes, queries, services, tasks
+from grader.models import (
+    AttemptState,
+    AuditEntry,
+    GradingAttempt,
+    OutboxMessage,
+    Outcome,
+    Phase,
+    Submission,
+    SubmissionState,
+    Track,
+    WorkerNode,
+)
+from grader.services import Recorded, errors
+from grader.tests.conftest import FakeBroker
+from grader.tests.messages import attempt_of, group, progress, report, verdict
+
+Submit = Callable[..., Submission]
+
+
+def stored(submission: Submission) -> Submission:
+    return Submission.objects.get(pk=submission.pk)
+
+
+def test_the_enums_are_the_engines() -> None:
+    from gpu_worker import protocol
+
+    assert set(Outcome.values) == {outcome.value for outcome in protocol.Outcome}
+    assert Phase.values == [phase.value for phase in protocol.Phase]
+    assert set(Track.values) == {track.value for track in protocol.Track}
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_every_outcome_says_what_it_means_and_what_to_do(outcome: Outcome) -> None:
+    text = outcomes.text_of(outcome)
+    assert text.label
+    assert text.meaning.endswith(".")
+    assert text.next_step.endswith(".")
+    platform_fault = "not your code" in text.meaning
+    assert platform_fault == (outcome is Outcome.NOT_GRADABLE)
+
+
+@pytest.mark.parametrize("phase", list(Phase))
+def test_every_phase_has_a_text(phase: Phase) -> None:
+    assert outcomes.phase_text(phase, 0, 0).endswith(".")
+
+
+def test_a_submission_goes_from_queued_to_its_verdict(submit: Submit) -> None:
+    submission = submit()
+    tasks.record_progress(progress(submission, "claimed"))
+    assert stored(submission).state == SubmissionState.CLAIMED
+    assert stored(submission).claimed_at is not None
+    tasks.record_progress(progress(submission, "setting_up"))
+    tasks.record_progress(progress(submission, "running", case=3, cases=9))
+    now = stored(submission)
+    assert (now.state, now.phase, now.case, now.cases) == ("running", "running", 3, 9)
+    assert outcomes.phase_text(now.phase, now.case, now.cases).endswith("case 3 of 9.")
+    tasks.record_verdict(verdict(submission))
+    done = stored(submission)
+    assert (done.state, done.outcome, done.score) == ("finished", "accepted", 1.0)
+    assert done.report["groups"][0]["title"] == "Basics"
+    assert done.finished_at is not None
+    assert attempt_of(submission).state == AttemptState.FINISHED
+
+
+@pytest.mark.parametrize("outcome", [value for value in Outcome.values if value != "accepted"])
+def test_scores_belong_to_outcomes_that_are_scored(submit: Submit, outcome: str) -> None:
+    submission = submit()
+    tasks.record_verdict(verdict(submission, outcome))
+    expected = None if outcome in ("flagged", "not_gradable") else 0.25
+    assert (stored(submission).outcome, stored(submission).score) == (outcome, expected)
+
+
+def test_an_acceptance_is_whole_even_if_weights_round(submit: Submit) -> None:
+    submission = submit()
+    tasks.record_verdict(verdict(submission, score=0.9999999))
+    assert stored(submission).score == 1.0
+
+
+def test_an_acceptance_meets_the_chapters_requirement_once(
+    submit: Submit, learner: User, chapter: Chapter
+) -> None:
+    for source in ("x = 1", "x = 2"):
+        tasks.record_verdict(verdict(submit(source)))
+    met = RequirementMet.objects.get()
+    assert (met.name, met.chapter, met.learner.user) == ("exercise:rmsnorm", chapter, learner)
+    assert ChapterCompletion.objects.count() == 1
+
+
+def test_a_failure_meets_no_requirement(submit: Submit) -> None:
+    tasks.record_verdict(verdict(submit(), "wrong_answer"))
+    assert not RequirementMet.objects.exists()
+
+
+class TestLease:
+    def test_the_second_delivery_of_a_verdict_changes_nothing(self, submit: Submit) -> None:
+        submission = submit()
+        message = verdict(submission)
+        tasks.record_verdict(message)
+        before = Submission.objects.values().get()
+        again = Verdict.from_message({**message, "outcome": "wrong_answer", "score": 0.0})
+        assert services.record_verdict(again) is Recorded.STALE
+        assert Submission.objects.values().get() == before
+        assert RequirementMet.objects.count() == 1
+
+    @pytest.mark.parametrize("field", ["lease", "submission"])
+    def test_a_verdict_for_another_lease_or_submission_changes_nothing(
+        self, submit: Submit, field: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        submission, neighbour = submit("x = 1"), submit("x = 2")
+        foreign = {"lease": "0" * 32, "submission": neighbour.public_id}[field]
+        with caplog.at_level(logging.WARNING):
+            tasks.record_verdict({**verdict(submission), field: foreign})
+        assert set(Submission.objects.values_list("state", flat=True)) == {"queued"}
+        assert "changes nothing" in caplog.text
+
+    def test_progress_after_the_verdict_changes_nothing(self, submit: Submit) -> None:
+        submission = submit()
+        late = progress(submission, "running", case=1, cases=9)
+        tasks.record_verdict(verdict(submission))
+        before = Submission.objects.values().get()
+        tasks.record_progress(late)
+        assert Submission.objects.values().get() == before
+        assert attempt_of(submission).state == AttemptState.FINISHED
+
+    def test_progress_that_was_overtaken_only_renews_the_heartbeat(self, submit: Submit) -> None:
+        submission = submit()
+        tasks.record_progress(progress(submission, "running", case=5, cases=9))
+        old = timezone.now() - timedelta(seconds=25)
+        GradingAttempt.objects.update(heartbeat_at=old)
+        for late in (progress(submission, "claimed"), progress(submission, "running", case=2)):
+            tasks.record_progress(late)
+        now = stored(submission)
+        assert (now.state, now.phase, now.case) == ("running", "running", 5)
+        assert attempt_of(submission).state == AttemptState.RUNNING
+        assert attempt_of(submission).heartbeat_at > old
+
+    def test_a_second_worker_with_the_same_job_shows_its_own_progress(self, submit: Submit) -> None:
+        submission = submit()
+        tasks.record_progress(progress(submission, "running", case=5, cases=9))
+        tasks.record_progress(progress(submission, "claimed", node="node-2"))
+        assert (stored(submission).state, stored(submission).case) == ("claimed", 0)
+        tasks.record_verdict(verdict(submission, node="node-2"))
+        assert services.record_verdict(Verdict.from_message(verdict(submission))) is Recorded.STALE
+
+    def test_a_heartbeat_without_news_does_not_change_the_etag(self, submit: Submit) -> None:
+        submission = submit()
+        message = progress(submission, "running", case=5, cases=9)
+        tasks.record_progress(message)
+        version = stored(submission).version
+        tasks.record_progress(message)
+        assert stored(submission).version == version
+
+
+class TestLostWorkers:
+    def lose(self, submission: Submission, commit: Callable[..., Any]) -> services.Swept:
+        tasks.record_progress(progress(submission, "running", case=1, cases=9))
+        silent_since = timezone.now() - timedelta(seconds=31)
+        submission.attempts.filter(state="running").update(heartbeat_at=silent_since)
+        return commit(services.requeue_lost)
+
+    def test_a_silent_worker_costs_a_try_and_gets_a_new_lease(
+        self, submit: Submit, committed: Callable[..., Any], broker: FakeBroker
+    ) -> None:
+        submission = submit()
+        first = attempt_of(submission)
+        assert self.lose(submission, committed).lost == 1
+        first.refresh_from_db()
+        second = attempt_of(submission)
+        assert (first.state, first.end_reason) == ("lost", "worker lost")
+        assert second.lease != first.lease
+        assert [job["lease"] for job in broker.sent] == [first.lease, second.lease]
+        now = stored(submission)
+        assert (now.state, now.phase, now.case, now.claimed_at) == ("queued", "", 0, None)
+
+    def test_after_the_last_try_the_platform_takes_the_blame(
+        self, submit: Submit, committed: Callable[..., Any]
+    ) -> None:
+        submission = submit()
+        for _ in range(3):
+            assert self.lose(submission, committed).lost == 1
+        done = stored(submission)
+        assert (done.state, done.outcome, done.score) == ("finished", "not_gradable", None)
+        assert "worker lost" in done.report["failure"]["message"]
+        assert "not your fault" in done.report["failure"]["message"]
+        assert submission.attempts.count() == 3
+        assert queries.counted_attempts(submission.user, submission.exercise) == 0
+        assert committed(services.requeue_lost).lost == 0
+
+    def test_the_zombies_verdict_comes_too_late(
+        self, submit: Submit, committed: Callable[..., Any]
+    ) -> None:
+        submission = submit()
+        zombie, zombie_alive = verdict(submission), progress(submission)
+        self.lose(submission, committed)
+        tasks.record_verdict(zombie)
+        tasks.record_progress(zombie_alive)
+        assert stored(submission).state == SubmissionState.QUEUED
+        tasks.record_verdict(verdict(submission, "wrong_answer"))
+        assert stored(submission).outcome == "wrong_answer"
+
+    def test_a_job_that_waits_long_is_never_given_up(
+        self, submit: Submit, committed: Callable[..., Any], broker: FakeBroker
+    ) -> None:
+        submission = submit()
+        broker.backlog = 1
+        long_ago = timezone.now() - timedelta(days=2)
+        Submission.objects.update(created_at=long_ago)
+        GradingAttempt.objects.update(created_at=long_ago)
+        OutboxMessage.objects.update(sent_at=long_ago)
+        assert committed(services.requeue_lost) == services.Swept(lost=0, resent=0)
+        assert stored(submission).state == SubmissionState.QUEUED
+        tasks.record_progress(progress(submission, "claimed"))
+        assert committed(services.requeue_lost).lost == 0
+
+    def test_a_heartbeat_between_look_and_write_saves_the_attempt(
+        self, submit: Submit, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        submission = submit()
+        tasks.record_progress(progress(submission))
+        attempt = attempt_of(submission)
+        seen = timezone.now() - timedelta(seconds=60)
+        monkeypatch.setattr("grader.services.lost._silent", lambda now: [(attempt.pk, seen)])
+        assert services.requeue_lost().lost == 0
+        assert attempt_of(submission).state == AttemptState.RUNNING
+
+    def test_a_poison_job_does_not_hold_up_the_others(
+        self, submit: Submit, committed: Callable[..., Any]
+    ) -> None:
+        poison, good = submit("poison"), submit("good")
+        self.lose(poison, committed)
+        tasks.record_verdict(verdict(good))
+        self.lose(poison, committed)
+        self.lose(poison, committed)
+        assert stored(good).outcome == "accepted"
+        assert stored(poison).outcome == "not_gradable"
+
+
+class TestVanishedMessages:
+    @pytest.fixture
+    def vanished(self, submit: Submit) -> Submission:
+        submission = submit()
+        OutboxMessage.objects.update(sent_at=timezone.now() - timedelta(seconds=400))
+        return submission
+
+    def test_a_message_gone_from_an_empty_queue_is_sent_again(
+        self, vanished: Submission, broker: FakeBroker
+    ) -> None:
+        lease = attempt_of(vanished).lease
+        assert services.requeue_lost().resent == 1
+        assert [job["lease"] for job in broker.sent] == [lease, lease]
+        assert services.requeue_lost().resent == 0
+
+    def test_not_while_the_broker_could_still_hand_it_out(
+        self, vanished: Submission, broker: FakeBroker
+    ) -> None:
+        OutboxMessage.objects.update(sent_at=timezone.now() - timedelta(seconds=310))
+        assert services.requeue_lost().resent == 0
+        broker.backlog = 3
+        OutboxMessage.objects.update(sent_at=timezone.now() - timedelta(seconds=400))
+        assert services.requeue_lost().resent == 0
+
+    def test_on_a_busy_queue_it_is_missed_when_a_later_one_was_served(
+        self, vanished: Submission, submit: Submit, other: User, broker: FakeBroker
+    ) -> None:
+        later = submit("x = 2", user=other)
+        broker.backlog = 3
+        assert services.requeue_lost().resent == 0
+        tasks.record_progress(progress(later, "claimed"))
+        assert services.requeue_lost().resent == 1
+        assert broker.sent[-1]["submission"] == vanished.public_id
+
+    def test_a_broker_that_cannot_be_asked_is_no_empty_queue(
+        self, vanished: Submission, broker: FakeBroker
+    ) -> None:
+        broker.down = True
+        assert services.requeue_lost().resent == 0
+        assert OutboxMessage.objects.get().sent_at is not None
+
+
+class TestUnusableVerdicts:
+    @pytest.mark.parametrize(
+        "groups",
+        [
+            [],
+            [group(cases=0, cases_passed=0)],
+            [group(), group(False)],
+            [group(), group(None)],
+            [group(cases=6, cases_passed=1)],
+        ],
+        ids=["no group", "no case", "one failed", "one not run", "one of six ran"],
+    )
+    def test_an_acceptance_without_n_of_n_cases_is_never_a_pass(
+        self, submit: Submit, committed: Callable[..., Any], groups: list[dict[str, Any]]
+    ) -> None:
+        submission = submit()
+        for _ in range(3):
+            message = verdict(submission, report=report(groups=groups))
+            committed(tasks.record_verdict, message)
+            assert stored(submission).outcome != "accepted"
+        assert stored(submission).outcome == "not_gradable"
+        assert not RequirementMet.objects.exists()
+
+    def test_an_unreadable_verdict_is_graded_again_then_given_up(
+        self, submit: Submit, committed: Callable[..., Any], broker: FakeBroker
+    ) -> None:
+        submission = submit()
+        committed(tasks.record_verdict, verdict(submission, score="very good"))
+        assert stored(submission).state == SubmissionState.QUEUED
+        assert len(broker.sent) == 2
+        tasks.record_verdict(verdict(submission))
+        assert stored(submission).outcome == "accepted"
+
+    def test_an_unreadable_verdict_without_a_lease_changes_nothing(self, submit: Submit) -> None:
+        submission = submit()
+        for message in (
+            None,
+            [],
+            "accepted",
+            {},
+            verdict(submission, lease=None),
+            verdict(submission, lease="x" * 100_000, score=None),
+            verdict(submission, lease="0" * 32, score=None),
+        ):
+            tasks.record_verdict(message)
+        assert stored(submission).state == SubmissionState.QUEUED
+        assert submission.attempts.count() == 1
+
+
+class TestResubmit:
+    @pytest.fixture
+    def failed(self, submit: Submit) -> Submission:
+        submission = submit()
+        tasks.record_verdict(verdict(submission, "not_gradable"))
+        return stored(submission)
+
+    def test_it_starts_over_with_all_tries(
+        self, failed: Submission, learner: User, committed: Callable[..., Any], broker: FakeBroker
+    ) -> None:
+        committed(services.resubmit, learner, failed)
+        now = stored(failed)
+        assert (now.state, now.outcome, now.report) == ("queued", None, {})
+        attempt = attempt_of(failed)
+        assert (attempt.number, attempt.try_number) == (2, 1)
+        assert broker.sent[-1]["lease"] == attempt.lease
+        assert AuditEntry.objects.get().action == "submission.resubmitted"
+
+    def test_twice_makes_one_attempt(
+        self, failed: Submission, learner: User, committed: Callable[..., Any]
+    ) -> None:
+        committed(services.resubmit, learner, failed)
+        with pytest.raises(errors.NotResubmittable):
+            services.resubmit(learner, failed)
+        assert failed.attempts.count() == 2
+
+    def test_a_graded_submission_stays_graded(self, submit: Submit, learner: User) -> None:
+        submission = submit()
+        tasks.record_verdict(verdict(submission, "wrong_answer"))
+        with pytest.raises(errors.NotResubmittable):
+            services.resubmit(learner, submission)
+
+    def test_others_may_not(self, failed: Submission, other: User, grader: User) -> None:
+        for user in (other, grader):
+            with pytest.raises(errors.NotAllowed):
+                services.resubmit(user, failed)
+
+
+class TestNodes:
+    MESSAGE = {
+        "version": 1,
+        "node": "node-1",
+        "queue": "cpu",
+        "isolation": "A",
+        "python": "3.11.2",
+        "numpy": "2.0.0",
+        "platform": "Linux",
+        "devices": [],
+        "tracks": ["numpy"],
+    }
+
+    def test_a_nodes_report_is_kept_up_to_date(self, db: None) -> None:
+        tasks.record_node(self.MESSAGE)
+        tasks.record_node({**self.MESSAGE, "isolation": "A-"})
+        tasks.record_node({**self.MESSAGE, "tracks": ["fortran"]})
+        assert WorkerNode.objects.get().isolation == "A-"
+        assert queries.tracks_available() == {"numpy"}
+
+    def test_a_silent_node_offers_no_track(self, db: None) -> None:
+        tasks.record_node(self.MESSAGE)
+        WorkerNode.objects.update(last_seen_at=timezone.now() - timedelta(minutes=5))
+        assert queries.tracks_available() == set()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"state": "finished"},
+        {"outcome": "accepted", "score": 1.0},
+        {"score": 0.5},
+        {"state": "lost in space"},
+        {"track": "abacus"},
+        {"state": "finished", "outcome": "accepted", "score": 1.5},
+        {"state": "finished", "outcome": "flagged", "score": 0.5},
+    ],
+)
+def test_the_database_refuses_states_that_cannot_be(submit: Submit, change: dict[str, Any]) -> None:
+    submission = submit()
+    if change.get("state") == "finished" and len(change) > 1:
+        change = {**change, "finished_at": timezone.now()}
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Submission.objects.filter(pk=submission.pk).update(**change)
+
+
+def test_the_database_allows_one_open_attempt(submit: Submit) -> None:
+    submission = submit()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        GradingAttempt.objects.create(submission=submission, number=2, queue="cpu")
