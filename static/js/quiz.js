@@ -8,6 +8,8 @@ document.addEventListener("submit", async (event) => {
   const button = form.querySelector("button[type=submit]");
   if (button.disabled) return;
   const body = new FormData(form);
+  // Disabling the button takes the focus from it, so remember now where it was.
+  const focused = selectorOf(question.contains(document.activeElement) && document.activeElement);
   const said = question.querySelector("[role=status]");
   button.disabled = true;
   question.setAttribute("aria-busy", "true");
@@ -20,7 +22,7 @@ document.addEventListener("submit", async (event) => {
     });
     const type = response.headers.get("Content-Type") ?? "";
     if (!type.startsWith("text/html") || (!response.ok && response.status !== 422)) throw response;
-    replace(question, await response.text());
+    replace(question, await response.text(), focused);
   } catch (problem) {
     said.textContent =
       problem instanceof Response
@@ -28,19 +30,18 @@ document.addEventListener("submit", async (event) => {
         : "No connection to the site. Your choice is still here: try again in a moment.";
     said.className = "answer-state bad";
     button.disabled = false;
+    if (focused) keepFocus(question, focused);
     question.removeAttribute("aria-busy");
   }
 });
 
 /** Put the server's fragment in the question's place, keep the focus, say what changed. */
-function replace(old, html) {
+function replace(old, html, selector) {
   const parsed = new DOMParser().parseFromString(html, "text/html");
   const fresh = parsed.querySelector("[data-question]");
   if (!fresh) throw new TypeError("The answer of the site holds no question.");
   const message = fresh.querySelector("[role=status]");
   const text = message?.textContent ?? "";
-  const focused = old.contains(document.activeElement) ? document.activeElement : null;
-  const selector = focused && selectorOf(focused);
   // A status is announced only when its text changes after it is in the page.
   if (message) message.textContent = "";
   old.replaceWith(fresh);
@@ -50,7 +51,8 @@ function replace(old, html) {
 }
 
 function selectorOf(element) {
-  if (element.matches("button")) return "button[type=submit]";
+  if (!element) return "";
+  if (!element.matches("input:not([type=text])")) return element.name ? `[name="${element.name}"]` : "button[type=submit]";
   return `[name="${CSS.escape(element.name)}"][value="${CSS.escape(element.value)}"]`;
 }
 
