@@ -78,8 +78,10 @@ class Submission(models.Model):
             ),
             models.CheckConstraint(
                 condition=(
+                    # NULL IN (...) is neither true nor false, so that NULL is named.
                     Q(
                         state=SubmissionState.FINISHED,
+                        outcome__isnull=False,
                         outcome__in=Outcome.values,
                         finished_at__isnull=False,
                     )
@@ -92,7 +94,13 @@ class Submission(models.Model):
             ),
             models.CheckConstraint(
                 condition=(
-                    Q(outcome__in=Outcome.scored(), score__gte=0.0, score__lte=1.0)
+                    Q(
+                        outcome__isnull=False,
+                        outcome__in=Outcome.scored(),
+                        score__isnull=False,
+                        score__gte=0.0,
+                        score__lte=1.0,
+                    )
                     | Q(outcome__in=[Outcome.FLAGGED, Outcome.NOT_GRADABLE], score__isnull=True)
                     | Q(outcome__isnull=True, score__isnull=True)
                 ),

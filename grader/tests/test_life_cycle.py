@@ -409,6 +409,8 @@ class TestNodes:
     "change",
     [
         {"state": "finished"},
+        {"state": "finished", "outcome": None},
+        {"state": "finished", "outcome": "accepted"},
         {"outcome": "accepted", "score": 1.0},
         {"score": 0.5},
         {"state": "lost in space"},
