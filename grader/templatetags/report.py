@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django import template
@@ -27,15 +27,18 @@ UNITS: Mapping[str, str] = {
     "kilobytes": "KB",
     "bytes": "bytes",
 }
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _NARROW_SPACE = "\u202f"
 _FIRST_BUCKET_UNITS = 0.25
 _CHART_WIDTH, _CHART_TOP, _BAR_HEIGHT, _LABEL_HEIGHT = 560, 32, 100, 24
+_LABELS_AT_MOST = 13
+_BUCKETS_AT_LEAST = 8
 _BASE = _CHART_TOP + _BAR_HEIGHT
 
 
 @register.filter
 def number(value: float | None) -> str:
-    """Write a number with as many digits as help: 12,345 · 3.14 · 0.00012 · 1.2e+20."""
+    """Write a number with as many digits as help: 12,345 · 3.14 · 1.2 × 10²⁰."""
     if value is None:
         return "not finite"
     if not math.isfinite(value):
@@ -44,7 +47,8 @@ def number(value: float | None) -> str:
         return f"{int(value):,}"
     if 1e-3 <= abs(value) < 1e5:
         return f"{value:,.3g}" if abs(value) < 100 else f"{value:,.0f}"
-    return f"{value:.2e}"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
 
 
 @register.filter
@@ -137,23 +141,36 @@ def histogram(worst: Mapping[str, Any]) -> Histogram | None:
     if total == 0:
         return None
     limit = float(worst["limit"])
-    step = _CHART_WIDTH / len(counts)
+    shown = _buckets_shown(counts, limit)
+    step = _CHART_WIDTH / shown
     tallest = math.log1p(max(counts))
+    labelled = math.ceil(shown / _LABELS_AT_MOST)
     bars = [
         _bar(index, count, step, math.log1p(count) / tallest, limit, index == len(counts) - 1)
-        for index, count in enumerate(counts)
+        for index, count in enumerate(counts[:shown])
+    ]
+    bars = [
+        replace(bar, label=bar.label if (shown - 1 - index) % labelled == 0 else "")
+        for index, bar in enumerate(bars)
     ]
     return Histogram(
         width=_CHART_WIDTH,
         height=_BASE + _LABEL_HEIGHT,
         base=_BASE,
         bars=bars,
-        limit_x=_limit_position(limit, len(counts), step),
+        limit_x=_limit_position(limit, shown, step),
         total=total,
         over=sum(bar.count for bar in bars if bar.over),
         # False where the limit lies inside a bucket that holds elements: some may be above it.
         over_is_exact=not any(bar.count and bar.straddles for bar in bars),
     )
+
+
+def _buckets_shown(counts: Sequence[int], limit: float) -> int:
+    """How many buckets to draw: all that hold elements, the limit, and one beyond."""
+    last_filled = max(index for index, count in enumerate(counts) if count)
+    at_limit = math.ceil(math.log2(limit / _FIRST_BUCKET_UNITS)) if limit > 0 else 0
+    return min(len(counts), max(last_filled, at_limit, _BUCKETS_AT_LEAST - 2) + 2)
 
 
 def _bar(index: int, count: int, step: float, share: float, limit: float, is_last: bool) -> Bar:
@@ -186,10 +203,10 @@ def _limit_position(limit: float, buckets: int, step: float) -> float | None:
 def _short(value: float) -> str:
     if value == 0:
         return "0"
-    if value < 1024:
-        return f"{value:g}"
-    power = round(math.log2(value))
-    return f"2^{power}"
+    for power, suffix in ((30, "G"), (20, "M"), (10, "k")):
+        if value >= 2.0**power:
+            return f"{value / 2.0**power:g}{suffix}"
+    return f"{value:g}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,9 +68,9 @@ const drafts = {
       return null;
     }
   },
-  write(text) {
+  write(text, sent = false) {
     try {
-      localStorage.setItem(name, JSON.stringify({ text, at: Date.now() }));
+      localStorage.setItem(name, JSON.stringify({ text, sent, at: Date.now() }));
     } catch {
       // No room or not allowed: the text is still in the field.
     }
@@ -87,7 +87,8 @@ const drafts = {
 function offerDraft() {
   const draft = drafts.read();
   const bar = form.querySelector("[data-draft]");
-  if (!draft?.text || draft.text === field.value || field.readOnly) return;
+  // What was submitted is in the list of submissions and needs no second way back.
+  if (!draft?.text || draft.sent || draft.text === field.value || field.readOnly) return;
   bar.querySelector("[data-draft-time]").textContent = new Date(draft.at).toLocaleString();
   bar.hidden = false;
   bar.querySelector("[data-draft-restore]").addEventListener("click", () => {
@@ -122,7 +123,7 @@ form.addEventListener("submit", (event) => {
   }
   sent = true;
   clearTimeout(saving);
-  drafts.write(field.value);
+  drafts.write(field.value, true);
   button.setAttribute("aria-disabled", "true");
   state.textContent = "Sending.";
 });
