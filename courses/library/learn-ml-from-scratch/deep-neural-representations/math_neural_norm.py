@@ -4,7 +4,7 @@ import numpy as np
 
 
 class RMSNormScratch:
-    """y = x / sqrt(mean(x**2) + eps) * gamma, for every row along the last axis."""
+    """y = x / sqrt(mean(x**2) + eps) * gamma, for each row (the last axis)."""
 
     def __init__(self, dim: int, eps: float = 1e-6):
         self.eps = eps
@@ -12,7 +12,7 @@ class RMSNormScratch:
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         self.dtype = x.dtype
-        x = np.asarray(x, dtype=np.float64)  # float16 squares overflow from 256 on
+        x = np.asarray(x, dtype=np.float64)  # 256**2 overflows in float16
         mean_square = np.mean(x * x, axis=-1, keepdims=True)
         self.rstd = 1.0 / np.sqrt(mean_square + self.eps)  # one number per row
         self.xhat = x * self.rstd
@@ -22,7 +22,8 @@ class RMSNormScratch:
     def backward(self, dout: np.ndarray) -> np.ndarray:
         dout = np.asarray(dout, dtype=np.float64)
         rows = tuple(range(dout.ndim - 1))  # every axis but the last
-        self.dgamma = np.sum(dout * self.xhat, axis=rows).astype(self.gamma.dtype)
+        dgamma = np.sum(dout * self.xhat, axis=rows)
+        self.dgamma = dgamma.astype(self.gamma.dtype)
 
         dxhat = dout * self.gamma
         projection = np.mean(dxhat * self.xhat, axis=-1, keepdims=True)
@@ -49,11 +50,12 @@ if __name__ == "__main__":
     print("Backward grad dx:", np.round(dx, 4))
 
     print(f"RMS of the row:   {1 / layer.rstd[0, 0]:.6f}")
-    print(f"After the norm:   mean square {np.mean(out**2):.4f}, variance {np.var(out):.4f}")
-    print(f"eps fingerprint:  dx[0, 2] = {dx[0, 2]:.4e}, sum of x * dx = {np.sum(x * dx):.4e}")
+    print(f"Mean square of y: {np.mean(out**2):.4f}, variance {np.var(out):.4f}")
+    print(f"eps fingerprint:  dx[0, 2] = {dx[0, 2]:.4e}, x.dx = {np.sum(x * dx):.4e}")
 
-    half = RMSNormScratch(dim=2).forward(np.array([300.0, 400.0], dtype=np.float16))
-    print(f"float16 row:      {half} {half.dtype}")
+    half = np.array([300.0, 400.0], dtype=np.float16)
+    out = RMSNormScratch(dim=2).forward(half)
+    print(f"float16 row:      {out} {out.dtype}")
 
     rng = np.random.default_rng(0)
     x, dout = rng.standard_normal((2, 2, 3, 5))  # two arrays of shape (2, 3, 5)
@@ -66,6 +68,7 @@ if __name__ == "__main__":
 
     loss(x, gamma)
     dx, dgamma = layer.backward(dout), layer.dgamma
-    dx_error = np.max(np.abs(dx - numeric_gradient(lambda at: loss(at, gamma), x)))
-    dgamma_error = np.max(np.abs(dgamma - numeric_gradient(lambda at: loss(x, at), gamma)))
-    print(f"Gradient check:   dx {dx_error < 1e-8}, dgamma {dgamma_error < 1e-8}")
+    by_x = numeric_gradient(lambda at: loss(at, gamma), x)
+    by_gamma = numeric_gradient(lambda at: loss(x, at), gamma)
+    print("Gradient check:   dx", np.max(np.abs(dx - by_x)) < 1e-8, end=", ")
+    print("dgamma", np.max(np.abs(dgamma - by_gamma)) < 1e-8)
