@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from courses.models import Chapter
+from grader import content
+from grader.models import AuditEntry, Exercise
+from grader.registry import find_spec
+
+FILE = """\
+slug: rmsnorm
+title: RMSNorm from scratch
+chapter: a-chapter
+summary: |
+  Write it with $x_i$.
+statement: |
+  Given $x$, compute
+
+  $$y = \\frac{x}{\\sqrt{\\frac{1}{D}\\sum_i x_i^2 + \\epsilon}}$$
+published: true
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "rmsnorm.yaml"
+    path.write_text(FILE, encoding="utf-8")
+    return path
+
+
+def load(*args: str | Path) -> str:
+    out = StringIO()
+    call_command("load_exercises", *map(str, args), stdout=out, stderr=out)
+    return out.getvalue()
+
+
+@pytest.mark.django_db
+class TestLoading:
+    def test_a_file_becomes_an_exercise_with_rendered_mathematics(
+        self, file: Path, chapter: Chapter
+    ) -> None:
+        assert "created" in load(file)
+        exercise = Exercise.objects.get()
+        assert exercise.chapter == chapter
+        assert "katex" in exercise.statement_html
+        assert "style=" not in exercise.statement_html
+        assert exercise.stylesheet is not None
+
+    def test_loading_again_changes_nothing(self, file: Path, chapter: Chapter) -> None:
+        load(file)
+        before = Exercise.objects.values().get()
+        assert "unchanged" in load(file)
+        assert Exercise.objects.values().get() == before
+
+    def test_a_changed_file_is_taken(self, file: Path, chapter: Chapter) -> None:
+        load(file)
+        file.write_text(FILE.replace("Given", "For a given"), encoding="utf-8")
+        assert "updated" in load(file)
+        assert "For a given" in Exercise.objects.get().statement_html
+
+    def test_an_edit_in_the_admin_is_kept_unless_forced(self, file: Path, chapter: Chapter) -> None:
+        load(file)
+        Exercise.objects.update(title="Edited by hand")
+        assert "--force" in load(file)
+        assert Exercise.objects.get().title == "Edited by hand"
+        load(file, "--force")
+        assert Exercise.objects.get().title == "RMSNorm from scratch"
+
+    def test_a_chapter_loaded_later_is_linked_by_the_next_load(self, file: Path) -> None:
+        load(file)
+        assert Exercise.objects.get().chapter is None
+        from courses.models import Course
+
+        course = Course.objects.create(slug="c", title="C")
+        chapter = Chapter.objects.create(course=course, slug="a-chapter", title="A chapter")
+        assert "updated" in load(file)
+        assert Exercise.objects.get().chapter == chapter
+        assert "unchanged" in load(file)
+
+    @pytest.mark.parametrize(
+        ("old", "new", "says"),
+        [
+            ("title:", "titel:", "titel|title"),
+            ("slug: rmsnorm", "slug: layernorm", "layernorm.yaml"),
+            ("published: true", "published: perhaps", "published"),
+            ("slug: rmsnorm", "slug: [", "cannot be read"),
+            ("\\sqrt{", "\\sqroot{", "Line 3"),
+        ],
+    )
+    def test_a_bad_file_is_refused_with_the_place(
+        self, file: Path, chapter: Chapter, old: str, new: str, says: str
+    ) -> None:
+        file.write_text(FILE.replace(old, new), encoding="utf-8")
+        with pytest.raises(CommandError, match=says):
+            load(file)
+        assert not Exercise.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_library_loads_and_the_engine_grades_all_of_it() -> None:
+    load()
+    slugs = [path.stem for path in content.files()]
+    assert set(slugs) >= {"rmsnorm", "layernorm"}
+    assert sorted(Exercise.objects.values_list("slug", flat=True)) == slugs
+    for slug in slugs:
+        assert find_spec(slug) is not None
+
+
+@pytest.mark.django_db
+class TestAdmin:
+    @pytest.fixture
+    def admin(self, client: Client) -> Client:
+        client.force_login(User.objects.create_superuser("root", password="root-password"))
+        return client
+
+    DATA = {
+        "slug": "rmsnorm",
+        "title": "T",
+        "position": "0",
+        "summary": "S",
+        "statement": "Given $x$.",
+        "is_published": "on",
+        "accepts_submissions": "on",
+    }
+
+    def test_saving_renders_links_and_is_audited(self, admin: Client, chapter: Chapter) -> None:
+        url = reverse("admin:grader_exercise_add")
+        response = admin.post(url, {**self.DATA, "chapter": chapter.pk})
+        assert response.status_code == 302
+        exercise = Exercise.objects.get()
+        assert "katex" in exercise.statement_html
+        assert exercise.chapter_slug == chapter.slug
+        assert AuditEntry.objects.get().target == "exercise:rmsnorm"
+
+    def test_bad_mathematics_is_refused_with_line_and_column(self, admin: Client) -> None:
+        url = reverse("admin:grader_exercise_add")
+        response = admin.post(url, {**self.DATA, "statement": "Fine.\n\nBad: $\\frac{1}{$"})
+        assert response.status_code == 200
+        assert "Line 3, column" in response.content.decode()
+        assert not Exercise.objects.exists()
+
+    def test_an_exercise_the_engine_lacks_cannot_be_published(self, admin: Client) -> None:
+        url = reverse("admin:grader_exercise_add")
+        response = admin.post(url, {**self.DATA, "slug": "softmax"})
+        assert "grading engine has no exercise" in response.content.decode()
+        assert not Exercise.objects.exists()
