@@ -17,11 +17,12 @@ from django.db import models, transaction
 
 from courses import services
 from courses.models import Chapter, Course
-from courses.publishing import BUILD_VERSION
+from courses.publishing import BUILD_VERSION, build
 
 from . import files
 from .errors import ContentError, FileError, describe
 from .exporter import CHAPTER_FIELDS, course_content, stored_content
+from .rules import broken_rules
 from .schema import ChapterContent, CourseContent, content_hash, to_data
 
 CHANGE_REASON = "Imported from files"
@@ -137,6 +138,7 @@ def _load_chapter(
         content = files.read_chapter(folder)
         if chapter is not None and not force and _is_edited(chapter, content):
             return Outcome(path.name, Action.KEPT, _kept_text(path.name))
+        _refuse_broken_rules(content, published=chapter is None or chapter.published)
         action = Action.CREATED if chapter is None else Action.UPDATED
         with transaction.atomic():
             chapter = chapter or Chapter(course=course, slug=content.slug, position=position)
@@ -163,6 +165,12 @@ def _is_edited(chapter: Chapter, content: ChapterContent) -> bool:
     """Edited since the last import, and not into what the files say now."""
     hash_now = content_hash(to_data(stored_content(chapter)))
     return hash_now not in {chapter.imported_content_hash, content_hash(to_data(content))}
+
+
+def _refuse_broken_rules(content: ChapterContent, published: bool) -> None:
+    """A key that stands twice could not even be written, so this comes before writing."""
+    if broken_rules(content, published):
+        build(content, published)  # raises, and with the mistakes in formulas too
 
 
 def write_chapter(chapter: Chapter, content: ChapterContent, files_hash: str = "") -> None:

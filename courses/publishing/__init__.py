@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .build import BUILD_VERSION, Built, build
+from .builder import BUILD_VERSION, Built, build
 
 __all__ = ["BUILD_VERSION", "Built", "build"]

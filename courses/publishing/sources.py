@@ -36,7 +36,7 @@ def _sources(content: ChapterContent) -> Iterator[tuple[str, Source]]:
     for formula in content.formulas:
         yield from _formula(formula)
     for step in content.steps:
-        yield f"steps/{step.key}/tex", Source("tex_display", step.tex)
+        yield f"steps/{step.key}/tex", _display(step.tex)
         yield f"steps/{step.key}/reason", _markdown(step.reason)
     for part in content.mechanism:
         yield f"mechanism/{part.key}/body", _markdown(part.body)
@@ -46,7 +46,7 @@ def _sources(content: ChapterContent) -> Iterator[tuple[str, Source]]:
 
 def _formula(formula: FormulaContent) -> Iterator[tuple[str, Source]]:
     path = f"formulas/{formula.key}"
-    yield f"{path}/tex", Source("tex_display", formula.tex)
+    yield f"{path}/tex", _display(formula.tex)
     yield f"{path}/note", _markdown(formula.note)
     for place, symbol in enumerate(formula.symbols, start=1):
         yield f"{path}/symbols/{place}/tex", Source("tex_inline", symbol.tex)
@@ -63,6 +63,11 @@ def _question(question: QuestionContent) -> Iterator[tuple[str, Source]]:
     elif isinstance(question, NumericQuestionContent):
         for place, hint in enumerate(question.hints, start=1):
             yield f"{path}/hints/{place}/feedback", _markdown(hint.feedback)
+
+
+def _display(tex: str) -> Source:
+    # Without the last line feed: what ends too early is then shown at the end of its line.
+    return Source("tex_display", tex.rstrip("\n"))
 
 
 def _markdown(text: str) -> Source:

@@ -1,0 +1,167 @@
+"""What learners type is read exactly, and tolerance has one meaning."""
+
+from __future__ import annotations
+
+import contextlib
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from courses.quiz.numbers import NumberError, read_number, within_tolerance
+
+THIRD = Fraction(1, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0.25", Fraction(1, 4)),
+        (" 12 ", 12),
+        ("1e-3", Fraction(1, 1000)),
+        ("1E-3", Fraction(1, 1000)),
+        ("+2.5e2", 250),
+        (".5", Fraction(1, 2)),
+        ("5.", 5),
+        ("0,001", Fraction(1, 1000)),
+        ("-0,5", Fraction(-1, 2)),
+        ("sqrt(0,25)", Fraction(1, 2)),
+        ("1/3", THIRD),
+        (" 1 / 3 ", THIRD),
+        ("\u22120.5", Fraction(-1, 2)),
+        ("- 3", -3),
+        ("1 000 000", 1_000_000),
+        ("1\u202f000", 1000),
+        ("2**-3", Fraction(1, 8)),
+        ("2^-3", Fraction(1, 8)),
+        ("-2**2", -4),
+        ("4**0.5", 2),
+        ("sqrt(16)/4", 1),
+        ("Sqrt(9/16)", Fraction(3, 4)),
+        ("\u221a16", 4),
+        ("\u221a(16)", 4),
+        ("2\u00d73", 6),
+        ("6\u00f74", Fraction(3, 2)),
+        ("abs(-2)", 2),
+        ("2*(1+3)-1", 7),
+        ("007", 7),
+        ("2.73861297010001032", Fraction("2.73861297010001032")),
+    ],
+)
+def test_reads_what_people_write(text: str, value: Fraction | int) -> None:
+    assert read_number(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("sqrt(30)/4", "1.36930639376291528364242445700200"),
+        ("pi", "3.14159265358979323846264338327950"),
+        ("\u03c0/2", "1.57079632679489661923132169163975"),
+        ("sqrt(1e-200)", "1e-100"),
+        ("2**0.5", "1.41421356237309504880168872420969"),
+    ],
+)
+def test_roots_and_constants_are_right_to_thirty_digits(text: str, expected: str) -> None:
+    relative = abs(read_number(text) / Fraction(expected) - 1)
+    assert relative < Fraction(1, 10**30)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "abc",
+        "1,234.5",
+        "1,2,3",
+        "1.2.3",
+        "1 2",
+        "0x10",
+        "1_000",
+        "inf",
+        "nan",
+        "1e",
+        "1e9999",
+        "1/0",
+        "0**-1",
+        "sqrt(-1)",
+        "2**(1/3)",
+        "9**9**9",
+        "(1+1e-300)**400",
+        "__import__('os')",
+        "().__class__",
+        "sqrt(4).real",
+        "sqrt(4, 9)",
+        "sqrt(*pi)",
+        "max(1)",
+        "1 if 1 else 2",
+        "lambda: 1",
+        "[1]",
+        "1j",
+        "True",
+        "'1'",
+        "1 < 2",
+        "10\u207b\u00b3",
+        "1\x00",
+        "\u0661",
+        "(" * 99,
+        "1+" * 60,
+    ],
+)
+def test_refuses_everything_else_in_words(text: str) -> None:
+    with pytest.raises(NumberError, match="cannot be read as a number") as caught:
+        read_number(text)
+    assert "write for example 0.25, 1/4 or sqrt(2)/3." in str(caught.value)
+
+
+def test_a_tower_of_powers_is_refused_before_it_is_computed() -> None:
+    with pytest.raises(NumberError, match="too large"):
+        read_number("10**10**8")
+
+
+@given(st.text(max_size=120))
+def test_any_text_is_a_number_or_a_number_error(text: str) -> None:
+    with contextlib.suppress(NumberError):
+        assert isinstance(read_number(text), Fraction)
+
+
+@given(st.text(alphabet="0123456789.,+-*/^() esqrtpiab", max_size=30))
+def test_any_expression_is_a_number_or_a_number_error(text: str) -> None:
+    with contextlib.suppress(NumberError):
+        assert isinstance(read_number(text), Fraction)
+
+
+DECIMALS = st.decimals(
+    min_value=-(10**9), max_value=10**9, places=6, allow_nan=False, allow_infinity=False
+)
+TOLERANCES = st.decimals(min_value=0, max_value=Decimal("0.5"), places=6)
+
+
+@given(DECIMALS)
+def test_every_decimal_reads_as_itself(number: Decimal) -> None:
+    assert read_number(str(number)) == Fraction(number)
+    assert read_number(f"{number:f}".replace(".", ",")) == Fraction(number)
+
+
+@given(DECIMALS, TOLERANCES, st.sampled_from([-1, 1]))
+def test_the_boundary_is_right_and_the_next_decimal_is_wrong(
+    answer: Decimal, tolerance: Decimal, side: int
+) -> None:
+    exact, width = Fraction(answer), Fraction(tolerance) * max(1, abs(Fraction(answer)))
+    assert within_tolerance(exact + side * width, exact, Fraction(tolerance))
+    beyond = exact + side * (width + Fraction(1, 10**30))
+    assert not within_tolerance(beyond, exact, Fraction(tolerance))
+
+
+@given(DECIMALS, DECIMALS, TOLERANCES)
+def test_tolerance_has_the_printed_meaning(given: Decimal, answer: Decimal, tol: Decimal) -> None:
+    expected = abs(given - answer) <= tol * max(Decimal(1), abs(answer))
+    assert within_tolerance(Fraction(given), Fraction(answer), Fraction(tol)) is expected
+
+
+def test_decimal_steps_at_the_boundary_do_not_fall_to_binary_rounding() -> None:
+    """46.0 against 45.8 with a tolerance of 0.2: in binary floating point this is wrong."""
+    answer, tolerance = read_number("45.8"), read_number("0.2") / read_number("45.8")
+    assert within_tolerance(read_number("46.0"), answer, tolerance)
