@@ -1,0 +1,210 @@
+"""`./run` on machines that lack things, with stand-ins for Python and an empty lock."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.platform.instance import PROJECT
+
+REAL_PYTHON = sys._base_executable  # type: ignore[attr-defined]  # not the virtual environment's
+TOOLS = ("sh", "dirname", "cat", "cmp", "cp", "rm", "find", "grep", "ls", "sed", "flock", "env")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout with `run`, an empty lock, and a manage.py that says how it was called."""
+    folder = tmp_path / "a checkout"
+    (folder / "requirements").mkdir(parents=True)
+    shutil.copy(PROJECT / "run", folder)
+    (folder / "requirements" / "site.txt").write_text("# nothing\n")
+    (folder / "manage.py").write_text("import sys\nprint('manage', *sys.argv[1:])\n")
+    return folder
+
+
+def run(
+    checkout: Path, *arguments: str, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(checkout / "run"), *arguments],
+        cwd=cwd or checkout,
+        env={
+            **os.environ,
+            "LEARNML_PYTHON": REAL_PYTHON,
+            "PIP_NO_INDEX": "1",
+            "CI": "true",
+            **environment,
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def stand_in(path: Path, script: str) -> str:
+    """Make an executable shell script."""
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def old_python(folder: Path) -> str:
+    return stand_in(folder / "python-old", "echo 3.9.2 0")
+
+
+def bare_python(folder: Path) -> str:
+    """New enough, but as Debian ships it without python3-venv."""
+    script = 'case "$2" in *ensurepip*) exit 1 ;; *) echo 3.11.2 1 ;; esac'
+    return stand_in(folder / "python-bare", script)
+
+
+@pytest.mark.parametrize("shell", ["dash", "sh"])
+def test_script_is_accepted_by_the_shell(shell: str) -> None:
+    for script in ("run", ".ci/run"):
+        subprocess.run([shell, "-n", script], cwd=PROJECT, check=True)
+
+
+def test_script_uses_nothing_that_only_bash_has() -> None:
+    bashisms = (
+        r"\[\[|\blocal\b|\bfunction\b|\bsource\b|<<<|&>|\bdeclare\b|\$\{\w+[,^]|==|\bpipefail\b"
+    )
+    for number, line in enumerate((PROJECT / "run").read_text().splitlines(), 1):
+        code = re.sub(r"(^|\s)#.*|\"==> .*", "", line)
+        assert not re.search(bashisms, code), f"run:{number}: {line}"
+
+
+def test_integration_runs_what_developers_run() -> None:
+    text = (PROJECT / ".ci" / "run").read_text()
+    assert "exec ./run test" in text
+    assert os.access(PROJECT / ".ci" / "run", os.X_OK)
+    assert os.access(PROJECT / "run", os.X_OK)
+
+
+def test_first_run_installs_and_the_next_does_not(checkout: Path, tmp_path: Path) -> None:
+    first = run(checkout, cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert "Installing the packages of requirements/site.txt" in first.stderr
+    assert first.stdout == "manage up\n"
+    again = run(checkout)
+    assert again.stdout == "manage up\n"
+    assert "Installing" not in again.stderr
+
+
+def test_changed_lock_is_installed_anew(checkout: Path) -> None:
+    run(checkout)
+    (checkout / ".venv" / "left-over").write_text("")
+    (checkout / "requirements" / "site.txt").write_text("# another\n")
+    assert "Installing" in run(checkout).stderr
+    assert not (checkout / ".venv" / "left-over").exists()
+
+
+def test_another_python_is_installed_anew(checkout: Path) -> None:
+    run(checkout)
+    (checkout / ".venv" / "python-version.txt").write_text("Python 3.11.1\n")
+    assert "Installing" in run(checkout).stderr
+
+
+def test_interrupted_installation_is_done_again(checkout: Path) -> None:
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    (checkout / ".venv" / "half-installed").write_text("")
+    result = run(checkout)
+    assert result.stdout == "manage up\n"
+    assert not (checkout / ".venv" / "half-installed").exists()
+
+
+def test_failed_installation_is_said_and_done_again(checkout: Path) -> None:
+    lock = checkout / "requirements" / "site.txt"
+    lock.write_text(f"no-such-package==1.0 --hash=sha256:{'0' * 64}\n")
+    failed = run(checkout)
+    assert failed.returncode == 1
+    assert "could not be installed" in failed.stderr
+    assert failed.stdout == ""
+    assert "Installing" in run(checkout).stderr, "a failed installation must not look complete"
+
+
+def test_package_without_hash_is_refused(checkout: Path) -> None:
+    (checkout / "requirements" / "site.txt").write_text("no-such-package==1.0\n")
+    failed = run(checkout)
+    assert failed.returncode == 1
+    assert "hash" in failed.stderr.lower()
+
+
+def test_old_python_is_named(checkout: Path, tmp_path: Path) -> None:
+    refused = run(checkout, LEARNML_PYTHON=old_python(tmp_path))
+    assert refused.returncode == 1
+    assert "needs Python 3.11.2 or newer" in refused.stderr
+    assert "python-old (3.9.2)" in refused.stderr
+    assert not (checkout / ".venv").exists()
+
+
+def test_python_without_venv_is_named_with_the_package(checkout: Path, tmp_path: Path) -> None:
+    refused = run(checkout, LEARNML_PYTHON=bare_python(tmp_path))
+    assert refused.returncode == 1
+    assert "apt-get install python3-venv" in refused.stderr
+    assert "python-bare (3.11.2)" in refused.stderr
+
+
+def test_missing_python_is_said(checkout: Path) -> None:
+    refused = run(checkout, LEARNML_PYTHON="no-such-python")
+    assert refused.returncode == 1
+    assert "apt-get install python3 python3-venv" in refused.stderr
+
+
+def test_later_python_is_taken_where_the_first_cannot_make_environments(
+    checkout: Path, tmp_path: Path
+) -> None:
+    pythons = f"{old_python(tmp_path)} {bare_python(tmp_path)} {REAL_PYTHON}"
+    assert run(checkout, LEARNML_PYTHON=pythons).stdout == "manage up\n"
+
+
+def test_arguments_reach_the_supervisor(checkout: Path) -> None:
+    assert run(checkout, "--anything").stdout == "manage up --anything\n"
+
+
+def test_help_needs_no_python(checkout: Path) -> None:
+    shown = run(checkout, "--help", LEARNML_PYTHON="no-such-python")
+    assert shown.returncode == 0
+    assert "./run test" in shown.stdout
+
+
+def bare_machine(tmp_path: Path, **programs: str) -> str:
+    """Return a PATH with the basic tools and the given stand-ins only."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in TOOLS:
+        if found := shutil.which(name):
+            (folder / name).symlink_to(found)
+    for name, script in programs.items():
+        stand_in(folder / name.replace("_", "-"), script)
+    return str(folder)
+
+
+def test_tests_without_rights_name_the_exact_command(checkout: Path, tmp_path: Path) -> None:
+    path = bare_machine(tmp_path, id="echo 1000", apt_get="exit 0", sudo="exit 1")
+    refused = run(checkout, "test", PATH=path)
+    assert refused.returncode == 1
+    command = re.search(r"apt-get install -y --no-install-recommends (.+)", refused.stderr)
+    assert command is not None, refused.stderr
+    assert {"chromium", "redis-server", "bubblewrap"} <= set(command.group(1).split())
+
+
+def test_tests_install_packages_as_root(checkout: Path, tmp_path: Path) -> None:
+    path = bare_machine(tmp_path, id="echo 0", apt_get='echo "apt-get $*"; exit 0')
+    result = run(checkout, "test", PATH=path, LEARNML_PYTHON="no-such-python")
+    assert "apt-get update" in result.stderr
+    assert "apt-get install -y --no-install-recommends chromium" in result.stderr
+
+
+def test_failing_package_installation_ends_the_tests(checkout: Path, tmp_path: Path) -> None:
+    path = bare_machine(tmp_path, id="echo 0", apt_get="echo no network; exit 100")
+    refused = run(checkout, "test", PATH=path)
+    assert refused.returncode == 1
+    assert "no network" in refused.stderr
+    assert "By hand, as root: apt-get install" in refused.stderr
