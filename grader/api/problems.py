@@ -16,6 +16,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from grader.messages import clean
 from grader.services.errors import Refused, TooMany
 
 CONTENT_TYPE = "application/problem+json"
@@ -91,7 +92,8 @@ def problem(
     }
     if errors:
         body["errors"] = errors
-    return Response(body, status=status, content_type=CONTENT_TYPE)
+    # Texts may repeat what was sent, and half a surrogate pair cannot be written as UTF-8.
+    return Response(clean(body), status=status, content_type=CONTENT_TYPE)
 
 
 def _flatten(detail: Any, prefix: str = "") -> dict[str, list[str]]:

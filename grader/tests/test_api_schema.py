@@ -1,0 +1,142 @@
+"""The description of the API: up to date, readable, and true."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from typing import Any
+
+import pytest
+import schemathesis
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import get_resolver
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import settings as hypothesis_settings
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from grader import services, tasks
+from grader.api import schema
+from grader.models import Exercise, WorkerNode
+from grader.tests.messages import verdict
+
+
+def test_the_checked_in_schema_is_the_codes() -> None:
+    call_command("write_api_schema", "--check", stdout=StringIO())
+
+
+def test_drift_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "generate", lambda: {"openapi": "3.1.0"})
+    with pytest.raises(CommandError, match="write_api_schema"):
+        call_command("write_api_schema", "--check")
+
+
+def test_every_address_is_described() -> None:
+    described = schema.generate()["paths"]
+    for pattern in get_resolver("grader.api.urls").url_patterns:
+        path = re.sub(r"<\w+:(\w+)>", r"{\1}", str(pattern.pattern))
+        if path not in ("schema/", "docs/"):
+            assert f"/api/v1/{path}" in described
+
+
+def test_the_docs_are_a_page_without_script_that_names_every_call(client: Client) -> None:
+    response = client.get("/api/v1/docs/")
+    assert response.status_code == 200
+    text = response.content.decode()
+    assert "<script" not in text
+    assert "style=" not in text
+    for path in schema.generate()["paths"]:
+        assert path in text
+    for anchor in re.findall(r'href="#([\w-]+)"', text):
+        assert f'id="{anchor}"' in text
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/yaml", "*/*"])
+def test_the_schema_is_served(client: Client, accept: str) -> None:
+    response = client.get("/api/v1/schema/", headers={"Accept": accept})
+    assert response.status_code == 200
+    assert b"openapi" in response.content
+
+
+@pytest.fixture
+def world(learner: User, grader: User, exercise: Exercise) -> dict[str, str]:
+    """Something of everything, and the ids under which it is found."""
+    from django.utils import timezone
+
+    submission = services.submit(learner, exercise, "numpy", "x = 1")
+    tasks.record_verdict(verdict(submission, "wrong_answer"))
+    services.submit(learner, exercise, "numpy", "x = 2")
+    WorkerNode.objects.create(
+        name="n", queue="cpu", tracks=["numpy"], devices=[], last_seen_at=timezone.now()
+    )
+    _, token = services.create_token(grader, "schemathesis", ["read", "submit", "grade"])
+    return {"public_id": submission.public_id, "slug": exercise.slug, "token": token}
+
+
+def operations() -> list[tuple[str, str]]:
+    return [
+        (path, method)
+        for path, item in schema.generate()["paths"].items()
+        for method in schema.METHODS
+        if method in item
+    ]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("path", "method"), operations())
+def test_generated_requests_get_described_answers(
+    world: dict[str, str], path: str, method: str, settings: Any
+) -> None:
+    """No status, type or shape of answer that the schema does not have, and never a 5xx."""
+    _lift_limits(settings)
+    from learnml.wsgi import application
+
+    description = schemathesis.openapi.from_dict(schema.generate())
+    description.app = application
+    operation = description[path][method.upper()]
+    seen: set[int] = set()
+
+    @_bounded
+    @given(case=operation.as_strategy())
+    def check(case: Any) -> None:
+        for name in case.path_parameters or {}:
+            case.path_parameters[name] = world[name]
+        headers = {"Authorization": f"Token {world['token']}"}
+        response = case.call(headers=headers)
+        seen.add(response.status_code)
+        assert response.status_code < 500
+        case.validate_response(
+            response,
+            checks=[
+                status_code_conformance,
+                content_type_conformance,
+                response_schema_conformance,
+            ],
+        )
+
+    check()
+    assert seen
+
+
+def _bounded(test: Any) -> Any:
+    return hypothesis_settings(
+        max_examples=12,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )(test)
+
+
+def _lift_limits(django_settings: Any) -> None:
+    django_settings.GRADING = {
+        **django_settings.GRADING,
+        "MAX_OPEN_SUBMISSIONS_PER_LEARNER": 10_000,
+        "SUBMISSIONS_PER_MINUTE": 10_000,
+    }

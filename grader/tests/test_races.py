@@ -1,0 +1,137 @@
+"""Things that happen at once, on a database that threads really share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connections
+from django.utils import timezone
+
+from courses.models import ChapterCompletion
+from gpu_worker.protocol import Progress, Verdict
+from grader import services
+from grader.models import AttemptState, Exercise, GradingAttempt, OutboxMessage, Submission
+from grader.services import Recorded, errors
+from grader.tests.conftest import SOURCE, FakeBroker
+from grader.tests.messages import attempt_of, progress, verdict
+
+pytestmark = pytest.mark.django_db(transaction=True)
+THREADS = 8
+
+
+def at_once(call: Callable[[int], Any], threads: int = THREADS) -> list[Any]:
+    """Call from many threads at the same moment; return results, or what was raised."""
+    barrier = Barrier(threads)
+
+    def run(number: int) -> Any:
+        try:
+            barrier.wait(timeout=20)
+            return call(number)
+        except errors.Refused as refusal:
+            return refusal
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(run, range(threads)))
+
+
+def test_one_idempotency_key_from_many_threads_is_one_submission(
+    learner: User, exercise: Exercise, broker: FakeBroker
+) -> None:
+    results = at_once(lambda _: services.submit(learner, exercise, "numpy", SOURCE, "key"))
+    assert len({submission.pk for submission in results}) == 1
+    assert Submission.objects.count() == 1
+    assert GradingAttempt.objects.count() == 1
+    assert len(broker.sent) == 1
+
+
+def test_the_limit_of_open_submissions_holds_under_threads(
+    learner: User, exercise: Exercise, settings: Any
+) -> None:
+    settings.GRADING = {**settings.GRADING, "MAX_OPEN_SUBMISSIONS_PER_LEARNER": 3}
+    results = at_once(lambda n: services.submit(learner, exercise, "numpy", f"x = {n}"))
+    assert sum(isinstance(result, errors.TooMany) for result in results) == THREADS - 3
+    assert Submission.objects.count() == 3
+
+
+def test_a_verdict_delivered_many_times_at_once_is_recorded_once(
+    learner: User, exercise: Exercise
+) -> None:
+    submission = services.submit(learner, exercise, "numpy", SOURCE)
+    message = Verdict.from_message(verdict(submission))
+    results = at_once(lambda _: services.record_verdict(message))
+    assert results.count(Recorded.APPLIED) == 1
+    assert results.count(Recorded.STALE) == THREADS - 1
+    assert ChapterCompletion.objects.count() == 1
+    assert Submission.objects.get().version == 2
+
+
+def test_contradicting_verdicts_at_once_leave_one(learner: User, exercise: Exercise) -> None:
+    submission = services.submit(learner, exercise, "numpy", SOURCE)
+    both = [
+        Verdict.from_message(verdict(submission, outcome))
+        for outcome in ("accepted", "wrong_answer")
+    ]
+    results = at_once(lambda n: services.record_verdict(both[n % 2]))
+    assert results.count(Recorded.APPLIED) == 1
+    won = both[results.index(Recorded.APPLIED) % 2]
+    submission.refresh_from_db()
+    assert submission.outcome == won.outcome
+    assert attempt_of(submission).outcome == won.outcome
+
+
+def test_many_sweepers_start_one_new_attempt(
+    learner: User, exercise: Exercise, broker: FakeBroker
+) -> None:
+    submission = services.submit(learner, exercise, "numpy", SOURCE)
+    services.record_progress(Progress.from_message(progress(submission)))
+    GradingAttempt.objects.update(heartbeat_at=timezone.now() - timedelta(seconds=60))
+    swept = at_once(lambda _: services.requeue_lost())
+    assert sum(result.lost for result in swept) == 1
+    assert submission.attempts.count() == 2
+    assert len(broker.sent) == 2
+
+
+def test_sweeper_and_verdict_at_once_leave_one_truth(learner: User, exercise: Exercise) -> None:
+    submission = services.submit(learner, exercise, "numpy", SOURCE)
+    services.record_progress(Progress.from_message(progress(submission)))
+    GradingAttempt.objects.update(heartbeat_at=timezone.now() - timedelta(seconds=60))
+    message = Verdict.from_message(verdict(submission))
+    results = at_once(
+        lambda n: services.record_verdict(message) if n % 2 else services.requeue_lost()
+    )
+    submission.refresh_from_db()
+    if Recorded.APPLIED in results:
+        assert submission.outcome == "accepted"
+        assert submission.attempts.count() == 1
+    else:
+        assert submission.state == "queued"
+        assert submission.attempts.filter(state=AttemptState.QUEUED).count() == 1
+
+
+def test_the_outbox_sends_each_message_once(
+    learner: User, exercise: Exercise, broker: FakeBroker
+) -> None:
+    broker.down = True
+    for number in range(4):
+        services.submit(learner, exercise, "numpy", f"x = {number}")
+    broker.down = False
+    at_once(lambda _: services.send_outbox())
+    assert len(broker.sent) == 4
+    assert not OutboxMessage.objects.filter(sent_at=None).exists()
+
+
+def test_resubmitting_from_two_tabs_makes_one_attempt(learner: User, exercise: Exercise) -> None:
+    submission = services.submit(learner, exercise, "numpy", SOURCE)
+    services.record_verdict(Verdict.from_message(verdict(submission, "not_gradable")))
+    results = at_once(lambda _: services.resubmit(learner, Submission.objects.get()))
+    refused = [result for result in results if isinstance(result, errors.NotResubmittable)]
+    assert len(refused) == THREADS - 1
+    assert submission.attempts.count() == 2
