@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -17,9 +19,22 @@ REAL_PYTHON = sys._base_executable  # type: ignore[attr-defined]  # not the virt
 TOOLS = ("sh", "dirname", "cat", "cmp", "cp", "rm", "find", "grep", "ls", "sed", "flock", "env")
 
 
+@pytest.fixture(scope="module")
+def quick_python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The real Python, except that a virtual environment is a copy of one made before."""
+    folder = tmp_path_factory.mktemp("python")
+    made = folder / "made"
+    subprocess.run([REAL_PYTHON, "-m", "venv", str(made)], check=True)
+    return stand_in(
+        folder / "python-quick",
+        f'if [ "$1 $2" = "-m venv" ]; then cp -a "{made}" "$3"; else exec "{REAL_PYTHON}" "$@"; fi',
+    )
+
+
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def checkout(tmp_path: Path, quick_python: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with `run`, an empty lock, and a manage.py that says how it was called."""
+    monkeypatch.setenv("LEARNML_PYTHON", quick_python)
     folder = tmp_path / "a checkout"
     (folder / "requirements").mkdir(parents=True)
     shutil.copy(PROJECT / "run", folder)
@@ -36,7 +51,6 @@ def run(
         cwd=cwd or checkout,
         env={
             **os.environ,
-            "LEARNML_PYTHON": REAL_PYTHON,
             "PIP_NO_INDEX": "1",
             "CI": "true",
             **environment,
@@ -129,9 +143,33 @@ def test_failed_installation_is_said_and_done_again(checkout: Path) -> None:
     assert "Installing" in run(checkout).stderr, "a failed installation must not look complete"
 
 
-def test_package_without_hash_is_refused(checkout: Path) -> None:
-    (checkout / "requirements" / "site.txt").write_text("no-such-package==1.0\n")
-    failed = run(checkout)
+def wheel(folder: Path) -> Path:
+    """Make the smallest wheel there is, of a package `thing`."""
+    path = folder / "thing-1.0-py3-none-any.whl"
+    info = "thing-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("thing.py", "NAME = 'thing'\n")
+        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return path
+
+
+def test_locked_package_is_installed(checkout: Path, tmp_path: Path) -> None:
+    digest = hashlib.sha256(wheel(tmp_path).read_bytes()).hexdigest()
+    lock = checkout / "requirements" / "site.txt"
+    lock.write_text(f"thing==1.0 --hash=sha256:{digest}\n")
+    (checkout / "manage.py").write_text("import thing\nprint(thing.NAME)\n")
+    assert run(checkout, PIP_FIND_LINKS=str(tmp_path)).stdout == "thing\n"
+
+
+@pytest.mark.parametrize("pin", ["thing==1.0", f"thing==1.0 --hash=sha256:{'0' * 64}"])
+def test_package_that_does_not_match_its_hash_is_refused(
+    checkout: Path, tmp_path: Path, pin: str
+) -> None:
+    wheel(tmp_path)
+    (checkout / "requirements" / "site.txt").write_text(f"{pin}\n")
+    failed = run(checkout, PIP_FIND_LINKS=str(tmp_path))
     assert failed.returncode == 1
     assert "hash" in failed.stderr.lower()
 
@@ -160,7 +198,7 @@ def test_missing_python_is_said(checkout: Path) -> None:
 def test_later_python_is_taken_where_the_first_cannot_make_environments(
     checkout: Path, tmp_path: Path
 ) -> None:
-    pythons = f"{old_python(tmp_path)} {bare_python(tmp_path)} {REAL_PYTHON}"
+    pythons = f"{old_python(tmp_path)} {bare_python(tmp_path)} {os.environ['LEARNML_PYTHON']}"
     assert run(checkout, LEARNML_PYTHON=pythons).stdout == "manage up\n"
 
 
