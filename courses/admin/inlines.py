@@ -127,7 +127,7 @@ class ReadOnlyInlineMixin:
 
 class RevisionInline(ReadOnlyInlineMixin, admin.TabularInline):
     model = ChapterRevision
-    fields = ("number", "created_at", "created_by")
+    fields = readonly_fields = ("number", "created_at", "created_by")
     show_change_link = True
     verbose_name_plural = "published revisions"
     classes = ("collapse",)

@@ -26,6 +26,10 @@ from .rules import broken_rules
 from .schema import ChapterContent, CourseContent, content_hash, to_data
 
 CHANGE_REASON = "Imported from files"
+NOT_LISTED_TEXT = (
+    "course.yaml no longer lists this chapter. It stays as it is; "
+    "unpublish it in the admin if learners should not see it any more."
+)
 
 
 class Action(Enum):
@@ -85,7 +89,16 @@ def load_course(path: Path, force: bool = False, by: User | None = None) -> Repo
         report.outcomes.append(outcome)
     if changed or report.outcomes[0].action in {Action.CREATED, Action.UPDATED}:
         _order_chapters(course, content, keep=edited and not force)
+    if report.outcomes[0].action is Action.UPDATED:
+        for slug in _no_longer_listed(course, content):
+            report.add(slug, Action.KEPT, NOT_LISTED_TEXT)
     return report
+
+
+def _no_longer_listed(course: Course, content: CourseContent) -> Iterable[str]:
+    """Chapters are never deleted by an import: learners' answers hang on them."""
+    imported = course.chapters.exclude(imported_files_hash="").exclude(slug__in=content.chapters)
+    return imported.values_list("slug", flat=True)
 
 
 def _chapters(slugs: Sequence[str]) -> Iterable[Chapter]:

@@ -98,6 +98,15 @@ def test_chapter_order_follows_the_course_file(course_files: Path) -> None:
     assert [chapter.slug for chapter in Course.objects.get().chapters.all()] == ["columns", "rows"]
 
 
+def test_a_chapter_no_longer_listed_stays_and_the_report_says_so(course_files: Path) -> None:
+    load_course(course_files)
+    edit(course_files, "course.yaml", "- columns\n", "")
+    report = load_course(course_files)
+    assert actions(report)["columns"] is Action.KEPT
+    assert "no longer lists this chapter" in report.outcomes[-1].message
+    assert Chapter.objects.get(slug="columns").published
+
+
 def test_a_chapter_with_a_mistake_leaves_the_old_one_and_the_others(course_files: Path) -> None:
     load_course(course_files)
     revisions = ChapterRevision.objects.count()
