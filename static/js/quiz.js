@@ -47,7 +47,7 @@ function replace(old, html, selector) {
   old.replaceWith(fresh);
   if (message) requestAnimationFrame(() => (message.textContent = text));
   if (selector) keepFocus(fresh, selector);
-  updateCount(Number(fresh.dataset.done), Number(fresh.dataset.total));
+  updateCount(Number(fresh.dataset.done), Number(fresh.dataset.total), "completed" in fresh.dataset);
 }
 
 function selectorOf(element) {
@@ -66,9 +66,13 @@ function keepFocus(fresh, selector) {
   target.focus({ preventScroll: true });
 }
 
-function updateCount(done, total) {
+function updateCount(done, total, completed) {
   for (const count of document.querySelectorAll("[data-quiz-count]")) {
     count.textContent = `${done} / ${total} done`;
   }
-  for (const note of document.querySelectorAll("[data-quiz-complete]")) note.hidden = done < total;
+  for (const note of document.querySelectorAll("[data-quiz-complete]")) {
+    note.hidden = done < total;
+    const text = note.querySelector("span");
+    text.textContent = `All questions are answered.${completed ? " The chapter is completed." : ""}`;
+  }
 }
