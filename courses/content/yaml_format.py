@@ -73,6 +73,6 @@ def load(text: str) -> Any:
         if isinstance(event, yaml.AliasEvent):
             raise yaml.MarkedYAMLError(
                 problem="aliases (*name) are not allowed here; write the value out",
-                problem_mark=event.start_mark,  # type: ignore[arg-type]  libyaml has its own Mark
+                problem_mark=event.start_mark,  # type: ignore[arg-type]  # libyaml has its own Mark
             )
     return yaml.load(text, Loader=_Loader)  # noqa: S506  a subclass of the safe loader
