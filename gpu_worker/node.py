@@ -1,9 +1,10 @@
-"""This worker as a node: its name, and what it reports of itself."""
+"""The worker as a node: its name, and what it reports of itself."""
 
 from __future__ import annotations
 
 import os
 import platform
+from typing import Final
 
 import numpy as np
 
@@ -12,10 +13,13 @@ from gpu_worker.protocol import NodeReport
 from gpu_worker.queues import QUEUE_CPU
 from gpu_worker.sandbox import isolation
 
+# Taken in the worker's parent process, before it forks: its children report under one name.
+_WORKER_PID: Final = os.getpid()
+
 
 def node_name() -> str:
     """Return the node's name: `LEARNML_NODE`, or host name and process id of the worker."""
-    return (os.environ.get("LEARNML_NODE") or f"{platform.node()}-{_worker_pid()}")[:200]
+    return (os.environ.get("LEARNML_NODE") or f"{platform.node()}-{_WORKER_PID}")[:200]
 
 
 def node_report(queue: str = QUEUE_CPU) -> NodeReport:
@@ -30,8 +34,3 @@ def node_report(queue: str = QUEUE_CPU) -> NodeReport:
         devices=devices.processors()[:64],
         tracks=devices.gradable_tracks(),
     )
-
-
-def _worker_pid() -> int:
-    """The Celery parent's process id, in the parent and in its children alike."""
-    return int(os.environ.setdefault("LEARNML_WORKER_PID", str(os.getpid())))

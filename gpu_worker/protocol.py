@@ -7,11 +7,11 @@ Nothing here knows of Django. Times are durations in milliseconds (`_ms`) or Uni
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION: Final = 1
 MAX_SOURCE_BYTES = 64 * 1024
 MAX_OUTPUT_CHARACTERS = 64 * 1024
 

@@ -6,7 +6,6 @@ import logging
 from typing import Any
 
 from celery import shared_task
-from celery.exceptions import SoftTimeLimitExceeded
 
 from gpu_worker import reporter
 from gpu_worker.judge import Graded, grade_source
@@ -58,8 +57,6 @@ def _grade_or_explain(job: GradeJob, progress: reporter.JobReporter) -> Graded:
             logger.warning("Submission %s: the sandbox failed: %s", job.submission, error)
             if last_try:
                 return not_gradable(f"The worker could not run your program. {error}")
-        except SoftTimeLimitExceeded:
-            raise
         except LookupError as error:
             return not_gradable(f"This worker cannot grade the submission. {error.args[0]}")
         except Exception:

@@ -99,7 +99,7 @@ class CaseDrawer:
             shape=self.shape,
             checks=self.checks,
             script=self.script.build(resend=self.plan.group == "state"),
-            bad_rows=bad if bad.any() else None,
+            bad_rows=np.array(bad) if bad.any() else None,
             repeats=_REPEATS if self.plan.sequence == "three-times" else 1,
         )
 

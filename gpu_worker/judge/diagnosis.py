@@ -13,7 +13,7 @@ from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.case import Case
 from gpu_worker.judge.compare import CaseVerdict, Sign
 from gpu_worker.judge.reference import Array, Expected, play_exactly
-from gpu_worker.judge.transcript import PlayedCase
+from gpu_worker.judge.transcript import PlayedCase, Raised, Refused
 from gpu_worker.judge.units import error_in_units, limit_in_units
 from gpu_worker.protocol import Mistake
 
@@ -37,11 +37,11 @@ def diagnose(exercise: Exercise, runs: Sequence[Sequence[JudgedCase]]) -> list[M
 
     `runs` holds the judged cases of each process that played some, in order. A mistake explains
     them if its variant gives the submission's results, wrong and right ones, within the
-    tolerance, or if every failed case shows its sign. Where the submission raised something in
-    a case, nothing explains it.
+    tolerance, or if every failed case shows its sign. Where the submission raised an exception,
+    the variant must raise one of the same name.
     """
     failed = [item for run in runs for item in run if not item.verdict.passed]
-    if not failed or any(item.verdict.problem for item in failed):
+    if not failed or any(isinstance(item.verdict.problem, Refused) for item in failed):
         return []
     found: dict[str, Mistake] = {}
     for known in exercise.module("mistakes").MISTAKES:
@@ -86,8 +86,10 @@ def _explains_run(exercise: Exercise, known: KnownMistake, run: Sequence[JudgedC
 def _explains_case(exercise: Exercise, known: KnownMistake, cls: Any, item: JudgedCase) -> bool:
     try:
         variant = play_exactly(exercise, cls, item.case, native=known.native)
-    except (ValueError, FloatingPointError, ArithmeticError, IndexError):
-        # It does not even run on this case, and the submission did.
+    except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
+        problem = item.verdict.problem
+        return isinstance(problem, Raised) and problem.name == type(error).__name__
+    if item.verdict.problem:
         return False
     return all(
         _agrees(item.case, known, got, result, wanted)
@@ -103,12 +105,11 @@ def _agrees(
         return False
     if got.dtype != case.dtype and not (known.wide_results or case.own_parameters):
         return False
+    # Where the class chose gamma's dtype, its gradient is as coarse as that.
+    dtype = got.dtype if case.own_parameters else case.dtype
     value = variant.value.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        scale = np.abs(value) if variant.scale is None else _largest(variant.scale, value)
-    if known.native and wanted.scale is not None and wanted.scale.shape == value.shape:
-        scale = _largest(wanted.scale, value)
-    errors = error_in_units(got, value, scale, case.dtype)
+    scale = _scale(known, variant, wanted, value)
+    errors = error_in_units(got, value, scale, dtype)
     both_nan = np.isnan(got) & np.isnan(value)
     both_infinite = np.isinf(got) & (got == value)
     errors[both_nan | both_infinite] = 0.0
@@ -116,7 +117,7 @@ def _agrees(
         errors[case.bad_rows] = 0.0
     rows = case.shape[:-1]
     limit = limit_in_units(
-        case.dtype,
+        dtype,
         case.shape[-1],
         int(np.prod(rows)),
         summed_over_rows=variant.quantity not in ("y", "dx"),
@@ -125,7 +126,16 @@ def _agrees(
     return bool((errors <= limit * slack).all())
 
 
-def _largest(scale: Array, value: Array) -> Array:
-    """Return the larger of both, where the shapes allow it; a wrong shape has no scale."""
+def _scale(known: KnownMistake, variant: Expected, wanted: Expected, value: Array) -> Array:
+    """Return the size of the variant's terms: its own, or the reference's for native ones.
+
+    A result of a wrong shape has no size of its own; the largest number about it stands in.
+    """
     magnitude = np.abs(value)
-    return np.maximum(scale, magnitude) if scale.shape == value.shape else magnitude
+    size = wanted.scale if known.native else variant.scale
+    if size is not None and size.shape == value.shape:
+        # The largest number of a row tells the size of its terms where they cancel.
+        row = magnitude.max(axis=-1, keepdims=True, initial=0.0) if magnitude.ndim else magnitude
+        return np.fmax(np.fmax(size, magnitude), row)  # a size that is NaN says nothing
+    parts = [part.max(initial=0.0) for part in (magnitude, wanted.scale) if part is not None]
+    return np.full(value.shape, max(parts))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.case import Case
-from gpu_worker.judge.compare import FORBIDDEN_IMPORT, CaseVerdict, judge_case
+from gpu_worker.judge.compare import FORBIDDEN_IMPORT, judge_case
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.reference import expected_results
 from gpu_worker.judge.transcript import Raised, Refused, Transcript, read_transcript
@@ -181,11 +181,9 @@ def _crash_stop(run: RunResult, limits: Mapping[str, float]) -> Stop:
     memory = int(limits["memory_megabytes"]) * _MEGABYTE
     if run.signal is not None:
         if run.peak_bytes >= _NEAR_THE_LIMIT * memory:
-            return Stop(
-                Outcome.MEMORY_LIMIT,
-                "The program crashed with all the memory in use that is allowed.",
-                **memory_texts(run, limits),
-            )
+            limit, measured = memory_texts(run, limits)
+            text = "The program crashed with all the memory in use that is allowed."
+            return Stop(Outcome.MEMORY_LIMIT, text, limit=limit, measured=measured)
         name = signal.Signals(run.signal).name
         return Stop(Outcome.RUNTIME_ERROR, f"The program was ended by the signal {name}.")
     return Stop(
@@ -195,14 +193,10 @@ def _crash_stop(run: RunResult, limits: Mapping[str, float]) -> Stop:
     )
 
 
-def memory_texts(run: RunResult, limits: Mapping[str, float]) -> dict[str, str]:
+def memory_texts(run: RunResult, limits: Mapping[str, float]) -> tuple[str, str]:
     """Return limit and measured value as texts; memory that was refused is not in the latter."""
-    return {
-        "limit": f"{limits['memory_megabytes']:g} MB",
-        "measured": f"{run.peak_bytes / _MEGABYTE:.0f} MB in use at most, and more was asked for",
-    }
-
-
-def first_failure(judged: Sequence[JudgedCase]) -> CaseVerdict | None:
-    """Return the verdict on the first case that failed."""
-    return next((item.verdict for item in judged if not item.verdict.passed), None)
+    in_use = run.peak_bytes / _MEGABYTE
+    return (
+        f"{limits['memory_megabytes']:g} MB",
+        f"{in_use:.0f} MB in use at most, and more was asked for",
+    )

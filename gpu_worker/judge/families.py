@@ -34,7 +34,8 @@ def draw_x(family: str, draw: Draw, shape: Shape, dtype: np.dtype[Any]) -> Float
     if family in LARGE:
         return _within_range(draw, shape, LARGE[family][0 if dtype == FLOAT16 else 1])
     if family == "subnormal":
-        return draw.integers(-50, 51, shape) * float(np.finfo(dtype).smallest_subnormal)
+        counts = draw.integers(-50, 51, shape).astype(np.float64)
+        return counts * float(np.finfo(dtype).smallest_subnormal)
     return _FAMILIES[family](draw, shape)
 
 
@@ -90,6 +91,7 @@ def _some_rows(draw: Draw, leading: Shape) -> NDArray[np.bool_]:
 _FAMILIES: Final[dict[str, Callable[[Draw, Shape], Floats]]] = {
     "normal": lambda draw, shape: draw.standard_normal(shape),
     "uniform": lambda draw, shape: draw.uniform(0.0, 1.0, shape),
+    "far-mean": lambda draw, shape: draw.standard_normal(shape) + 1000.0,
     "mean-three": lambda draw, shape: draw.standard_normal(shape) + 3.0,
     "outlier": _outlier,
     "constant-rows": _constant_rows,

@@ -209,6 +209,8 @@ def _conclude(grading: _Grading, track: Track) -> Graded:
         runs = [execution.judged for execution in grading.executions]
         mistakes = [] if stop or not failed else diagnose(grading.exercise, runs)
     score = 0.0 if outcome in _ENDING_OUTCOMES else reporting.score_of(groups)
+    # The first run's output only: the second's could hold hidden inputs.
+    printed = grading.executions[0].run
     report = Report(
         groups=groups,
         worst=reporting.worst_case(judged),
@@ -217,7 +219,8 @@ def _conclude(grading: _Grading, track: Track) -> Graded:
         notes=_notes(outcome, mistakes=bool(mistakes)),
         timings=grading.timings,
         receipt=_receipt(grading, track),
-        **_output(grading),
+        output=reporting.clean_text(printed.output)[:MAX_OUTPUT_CHARACTERS],
+        output_dropped_bytes=printed.output_total - len(printed.output),
     )
     return Graded(outcome, score, report)
 
@@ -231,16 +234,9 @@ def _failure(grading: _Grading, stop: Stop | None, failed: JudgedCase | None) ->
     )
     outcome = stop.outcome if stop else failed.verdict.outcome  # type: ignore[union-attr]
     if outcome is Outcome.MEMORY_LIMIT and not failure.limit:
-        texts = memory_texts(grading.executions[-1].run, grading.limits)
-        failure = failure.model_copy(update=texts)
+        limit, measured = memory_texts(grading.executions[-1].run, grading.limits)
+        failure = failure.model_copy(update={"limit": limit, "measured": measured})
     return failure
-
-
-def _output(grading: _Grading) -> dict[str, str | int]:
-    """Return the first run's output only: the second's could hold hidden inputs."""
-    run = grading.executions[0].run
-    text = reporting.clean_text(run.output)[:MAX_OUTPUT_CHARACTERS]
-    return {"output": text, "output_dropped_bytes": run.output_total - len(run.output)}
 
 
 def _notes(outcome: Outcome, *, mistakes: bool) -> list[str]:

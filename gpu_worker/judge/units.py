@@ -56,7 +56,7 @@ def error_in_units(
     u, subnormal, largest = float(info.eps), float(info.smallest_subnormal), float(info.max)
     wide = got.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
-        error = np.abs(wide - expected) / (u * scale + subnormal)
+        error = np.array(np.abs(wide - expected) / (u * scale + subnormal))
         overflows = np.abs(expected) >= largest * (1 - u)
         error[overflows & (wide * np.sign(expected) >= largest * (1 - u))] = 0.0
     error[np.isnan(error)] = np.inf

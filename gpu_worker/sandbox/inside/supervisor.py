@@ -62,11 +62,11 @@ def _wait(pid: int, wall_seconds: float, status: socket.socket) -> str:
     """Wait for the runner's end, the wall limit, or the judge hanging up; kill it if needed."""
     descriptor = os.pidfd_open(pid)
     try:
-        ready, _, _ = select.select([descriptor, status], [], [], wall_seconds)
+        ready, _, _ = select.select([descriptor, status.fileno()], [], [], wall_seconds)
         if descriptor in ready:
             return "ended"
         signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-        return "cancelled" if status in ready else "timed_out"
+        return "cancelled" if ready else "timed_out"
     finally:
         os.close(descriptor)
 

@@ -1,0 +1,13 @@
+"""Known mistakes in LayerNorm, each the reference with one step replaced.
+
+To add one, write a variant in the module that it belongs to: a class that overrides one method
+of the reference, decorated with its id and a sentence for the learner.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gpu_worker.exercises.layernorm.mistakes import conduct, gradients, statistics
+
+MISTAKES: Final = (*statistics.MISTAKES, *gradients.MISTAKES, *conduct.MISTAKES)

@@ -1,0 +1,123 @@
+"""Dtypes, state, and promises to the caller."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from gpu_worker.exercises.accumulate import Array, sum_over_rows
+from gpu_worker.exercises.bank import Bank
+from gpu_worker.exercises.layernorm.reference_numpy import LayerNormScratch
+
+MISTAKES: Final = Bank()
+
+
+# --- dtypes --------------------------------------------------------------------------------------
+@MISTAKES.variant(
+    "float64-leak",
+    "Results come out as float64. Return them in the dtype of x: result.astype(x.dtype).",
+    formula="layernorm",
+    test="precision",
+    wide_results=True,
+)
+class Float64Leak(LayerNormScratch):
+    pass
+
+
+@MISTAKES.variant(
+    "float16-accumulation",
+    "Squares and sums run in float16, where 256**2 is already infinite. Convert x to float32 "
+    "before squaring.",
+    formula="layernorm",
+    test="precision",
+    native=True,
+)
+class Float16Accumulation(LayerNormScratch):
+    def forward(self, x: Array) -> Array:
+        self.dtype, self.x = x.dtype, x
+        self.centred = x - np.mean(x, axis=-1, keepdims=True)
+        variance = np.mean(self.centred**2, axis=-1, keepdims=True)
+        self.rstd = (1.0 / np.sqrt(variance + self.eps)).astype(x.dtype)
+        self.xhat = self.centred * self.rstd
+        return self.xhat * self.gamma + self.beta
+
+    def backward(self, dout: Array) -> Array:
+        self.dgamma, self.dbeta = sum_over_rows(dout * self.xhat), sum_over_rows(dout)
+        return self.gradient_x(dout)
+
+
+@MISTAKES.variant(
+    "one-pass-variance",
+    "The variance is computed as mean(x**2) - mean(x)**2. Both are large and nearly equal when "
+    "the mean is, and their difference is noise: subtract the mean first, then square.",
+    formula="layernorm",
+    test="precision",
+    native=True,
+)
+class OnePassVariance(LayerNormScratch):
+    def variance(self, centred: Array) -> Array:
+        mean = np.mean(self.x, axis=-1, keepdims=True)
+        return np.mean(self.x * self.x, axis=-1, keepdims=True) - mean * mean
+
+
+# --- state ---------------------------------------------------------------------------------------
+@MISTAKES.variant(
+    "shared-state",
+    "Instances share what forward keeps, for example in a class attribute or a global. Keep it "
+    "on self.",
+    test="state",
+)
+class SharedState(LayerNormScratch):
+    shared: dict[str, Any] = {}
+
+    def forward(self, x: Array) -> Array:
+        y = super().forward(x)
+        kept = ("dtype", "x", "centred", "rstd", "xhat")
+        self.shared.update({name: getattr(self, name) for name in kept})
+        return y
+
+    def backward(self, dout: Array) -> Array:
+        vars(self).update(self.shared)
+        return super().backward(dout)
+
+
+@MISTAKES.variant(
+    "first-forward-kept",
+    "backward uses what the first forward kept. It belongs to the most recent forward.",
+    test="state",
+)
+class FirstForwardKept(LayerNormScratch):
+    first: dict[str, Any] | None = None
+
+    def forward(self, x: Array) -> Array:
+        y = super().forward(x)
+        if self.first is None:
+            self.first = {"x": self.x, "rstd": self.rstd, "xhat": self.xhat}
+        return y
+
+    def backward(self, dout: Array) -> Array:
+        vars(self).update(self.first or {})
+        return super().backward(dout)
+
+
+MISTAKES.sign(
+    "input-modified",
+    "An input is changed in place, for example by x -= mean. The caller still needs it: work on "
+    "a copy.",
+    sign="input-modified",
+    test="shapes",
+)
+MISTAKES.sign(
+    "output-reused",
+    "The same array is returned by several calls, so that an earlier result changes later. "
+    "Return a new array each time.",
+    sign="output-reused",
+    test="state",
+)
+MISTAKES.sign(
+    "not-repeatable",
+    "The same input gives different results when it is given again.",
+    sign="not-repeatable",
+    test="state",
+)

@@ -1,0 +1,207 @@
+"""The gradients for x, gamma and beta."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from gpu_worker.exercises.accumulate import Array, sum_over_rows
+from gpu_worker.exercises.bank import Bank
+from gpu_worker.exercises.layernorm.reference_numpy import LayerNormScratch
+
+MISTAKES: Final = Bank()
+_DX: Final = {"formula": "layernorm", "test": "gradient-x"}
+_PARAMETERS: Final = {"formula": "layernorm", "test": "gradient-gamma"}
+
+
+# --- the gradient for x --------------------------------------------------------------------------
+@MISTAKES.variant(
+    "mean-path-missing",
+    "dx lacks the path through the mean: every x of the row moves the mean, so subtract "
+    "mean(dout*gamma).",
+    **_DX,
+)
+class MeanPathMissing(LayerNormScratch):
+    def mean_gradient(self, d: Array) -> Array:
+        return np.zeros_like(self.rstd)
+
+
+@MISTAKES.variant(
+    "second-term-missing",
+    "dx lacks the path through the variance: subtract xhat * mean(dout*gamma*xhat).",
+    **_DX,
+)
+class VariancePathMissing(LayerNormScratch):
+    def projection(self, d: Array) -> Array:
+        return np.zeros_like(self.rstd)
+
+
+@MISTAKES.variant(
+    "both-paths-missing",
+    "dx holds only the direct term. Mean and variance depend on every x of the row too: subtract "
+    "mean(g) and xhat * mean(g*xhat), with g = dout*gamma.",
+    **_DX,
+)
+class BothPathsMissing(MeanPathMissing, VariancePathMissing):
+    pass
+
+
+@MISTAKES.variant(
+    "second-term-sign",
+    "The term with xhat in dx is added. It is subtracted, as the mean is.",
+    **_DX,
+)
+class VariancePathAdded(LayerNormScratch):
+    def projection(self, d: Array) -> Array:
+        return -super().projection(d)
+
+
+@MISTAKES.variant(
+    "gamma-missing-in-dx",
+    "gamma is missing in dx: the gradient that reaches xhat is dout * gamma.",
+    **_DX,
+)
+class GammaMissingInDx(LayerNormScratch):
+    def weighted(self, d: Array) -> Array:
+        return d
+
+
+@MISTAKES.variant(
+    "gamma-missing-in-sum",
+    "gamma is missing in the last mean of dx: it is mean(dout * gamma * xhat).",
+    **_DX,
+)
+class GammaMissingInSum(LayerNormScratch):
+    def projection(self, d: Array) -> Array:
+        return np.mean(d * self.xhat, axis=-1, keepdims=True)
+
+
+@MISTAKES.variant(
+    "one-over-d-missing",
+    "1/D is missing in dx: both corrections are means over the row, not sums.",
+    **_DX,
+)
+class OneOverDMissing(LayerNormScratch):
+    def mean_gradient(self, d: Array) -> Array:
+        return np.sum(self.weighted(d), axis=-1, keepdims=True)
+
+    def projection(self, d: Array) -> Array:
+        return np.sum(self.weighted(d) * self.xhat, axis=-1, keepdims=True)
+
+
+@MISTAKES.variant(
+    "one-over-d-missing",
+    "1/D is missing in the last term of dx: it is a mean over the row, not a sum.",
+    **_DX,
+)
+class OneOverDMissingInProjection(LayerNormScratch):
+    def projection(self, d: Array) -> Array:
+        return np.sum(self.weighted(d) * self.xhat, axis=-1, keepdims=True)
+
+
+@MISTAKES.variant(
+    "rstd-missing-in-dx",
+    "dx is not divided by the deviation: the outer factor 1 / sqrt(var + eps) is missing.",
+    **_DX,
+)
+class OuterFactorMissing(LayerNormScratch):
+    def gradient_x(self, d: Array) -> Array:
+        return self.weighted(d) - self.mean_gradient(d) - self.xhat * self.projection(d)
+
+
+@MISTAKES.variant(
+    "projection-over-batch",
+    "The sums in dx run over the wrong axis. They belong to one row: axis=-1, keepdims=True.",
+    **_DX,
+)
+class SumsOverBatch(LayerNormScratch):
+    def mean_gradient(self, d: Array) -> Array:
+        return np.mean(self.weighted(d), axis=0, keepdims=True)
+
+    def projection(self, d: Array) -> Array:
+        return np.mean(self.weighted(d) * self.xhat, axis=0, keepdims=True)
+
+
+# --- the gradients for gamma and beta ------------------------------------------------------------
+@MISTAKES.variant(
+    "dgamma-axis-zero",
+    "dgamma and dbeta are summed over the first axis only. Sum over all axes but the last: "
+    "axis=tuple(range(x.ndim - 1)).",
+    **{**_PARAMETERS, "test": "shapes"},
+)
+class ParametersOverFirstAxis(LayerNormScratch):
+    def gradient_gamma(self, d: Array) -> Array:
+        return np.sum(d * self.xhat, axis=0)
+
+    def gradient_beta(self, d: Array) -> Array:
+        return np.sum(d, axis=0)
+
+
+@MISTAKES.variant(
+    "dgamma-mean",
+    "dgamma and dbeta are averaged over the rows. They are sums: whether to average is up to the "
+    "loss.",
+    **_PARAMETERS,
+)
+class ParametersAveraged(LayerNormScratch):
+    def gradient_gamma(self, d: Array) -> Array:
+        return np.mean(d * self.xhat, axis=tuple(range(d.ndim - 1)))
+
+    def gradient_beta(self, d: Array) -> Array:
+        return np.mean(d, axis=tuple(range(d.ndim - 1)))
+
+
+@MISTAKES.variant(
+    "dgamma-without-normalizing",
+    "dgamma uses x. It needs xhat, the normalized x: that is what gamma multiplies.",
+    **_PARAMETERS,
+)
+class DgammaFromX(LayerNormScratch):
+    def gradient_gamma(self, d: Array) -> Array:
+        return sum_over_rows(d * self.x)
+
+
+@MISTAKES.variant(
+    "dgamma-without-normalizing",
+    "dgamma uses x - mean. It needs xhat, which is divided by the deviation too.",
+    **_PARAMETERS,
+)
+class DgammaFromCentred(LayerNormScratch):
+    def gradient_gamma(self, d: Array) -> Array:
+        return sum_over_rows(d * self.centred)
+
+
+@MISTAKES.variant(
+    "dgamma-with-beta",
+    "dgamma uses the output y. It is the sum of dout * xhat, without gamma and beta.",
+    **_PARAMETERS,
+)
+class DgammaFromY(LayerNormScratch):
+    def gradient_gamma(self, d: Array) -> Array:
+        return sum_over_rows(d * (self.xhat * self.gamma + self.beta))
+
+
+@MISTAKES.variant(
+    "dbeta-with-gamma",
+    "dbeta is multiplied by gamma. beta is added after gamma, so its gradient is the sum of dout.",
+    **_PARAMETERS,
+)
+class DbetaWithGamma(LayerNormScratch):
+    def gradient_beta(self, d: Array) -> Array:
+        return sum_over_rows(d * self.gamma)
+
+
+@MISTAKES.variant(
+    "dgamma-accumulates",
+    "dgamma and dbeta add up over calls of backward. Each call sets them anew.",
+    **{**_PARAMETERS, "test": "state"},
+)
+class ParametersAccumulate(LayerNormScratch):
+    def gradient_gamma(self, d: Array) -> Array:
+        new = super().gradient_gamma(d)
+        return new if self.dgamma is None else self.dgamma + new
+
+    def gradient_beta(self, d: Array) -> Array:
+        new = super().gradient_beta(d)
+        return new if self.dbeta is None else self.dbeta + new

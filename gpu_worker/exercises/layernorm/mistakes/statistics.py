@@ -1,0 +1,190 @@
+"""Mean and deviation, gamma and beta in forward."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from gpu_worker.exercises.accumulate import Array
+from gpu_worker.exercises.bank import Bank
+from gpu_worker.exercises.layernorm.reference_numpy import LayerNormScratch
+
+MISTAKES: Final = Bank()
+_Y: Final = {"formula": "layernorm", "test": "forward"}
+
+
+# --- mean and deviation --------------------------------------------------------------------------
+@MISTAKES.variant(
+    "eps-outside-root",
+    "eps is added after the square root. It belongs inside: sqrt(var + eps).",
+    **_Y,
+)
+class EpsOutsideRoot(LayerNormScratch):
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        return 1.0 / (np.sqrt(self.variance(centred)) + self.eps)
+
+
+@MISTAKES.variant(
+    "no-eps",
+    "eps is missing. Without it a constant row is divided by zero, and nearly constant rows come "
+    "out wrong.",
+    **_Y,
+)
+class NoEps(LayerNormScratch):
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        return 1.0 / np.sqrt(self.variance(centred))
+
+
+@MISTAKES.variant(
+    "eps-fixed-1e-5",
+    "eps is always 1e-5. Keep the eps that the constructor is given, and use it.",
+    **_Y,
+)
+class EpsAlways1e5(LayerNormScratch):
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        return 1.0 / np.sqrt(self.variance(centred) + 1e-5)
+
+
+@MISTAKES.variant(
+    "eps-fixed-1e-6",
+    "eps is always 1e-6. Keep the eps that the constructor is given, and use it.",
+    **_Y,
+)
+class EpsAlways1e6(LayerNormScratch):
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        return 1.0 / np.sqrt(self.variance(centred) + 1e-6)
+
+
+@MISTAKES.variant(
+    "eps-squared",
+    "eps is squared before it is added. The formula adds eps itself to the variance.",
+    **_Y,
+)
+class EpsSquared(LayerNormScratch):
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        return 1.0 / np.sqrt(self.variance(centred) + self.eps**2)
+
+
+@MISTAKES.variant(
+    "root-missing",
+    "The row is divided by its variance; the square root is missing.",
+    **_Y,
+)
+class RootMissing(LayerNormScratch):
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        return 1.0 / (self.variance(centred) + self.eps)
+
+
+@MISTAKES.variant(
+    "mean-not-subtracted",
+    "The row's mean is not subtracted: that is RMSNorm. LayerNorm centres each row first.",
+    **_Y,
+)
+class MeanNotSubtracted(LayerNormScratch):
+    def centre(self, x: Array) -> Array:
+        return x
+
+
+@MISTAKES.variant(
+    "mean-not-subtracted",
+    "The row's mean is not subtracted, in neither direction: that is RMSNorm. LayerNorm centres "
+    "each row first.",
+    **_Y,
+)
+class WholeRmsNorm(MeanNotSubtracted):
+    def mean_gradient(self, d: Array) -> Array:
+        return np.zeros_like(self.rstd)
+
+
+@MISTAKES.variant(
+    "mean-not-subtracted",
+    "The row's mean is subtracted for the variance only. xhat is (x - mean) / sqrt(var + eps).",
+    **_Y,
+)
+class MeanInVarianceOnly(LayerNormScratch):
+    def centre(self, x: Array) -> Array:
+        return x
+
+    def variance(self, centred: Array) -> Array:
+        return np.var(centred, axis=-1, keepdims=True)
+
+
+@MISTAKES.variant(
+    "d-minus-one",
+    "The variance is divided by D - 1 (ddof=1). LayerNorm divides by D.",
+    **_Y,
+)
+class DividedByDMinusOne(LayerNormScratch):
+    def variance(self, centred: Array) -> Array:
+        return np.sum(centred * centred, axis=-1, keepdims=True) / (centred.shape[-1] - 1)
+
+
+@MISTAKES.variant(
+    "sum-for-mean",
+    "The squared deviations are summed but not divided by D: the variance is their mean.",
+    **_Y,
+)
+class SumForMean(LayerNormScratch):
+    def variance(self, centred: Array) -> Array:
+        return np.sum(centred * centred, axis=-1, keepdims=True)
+
+
+@MISTAKES.variant(
+    "whole-array-mean",
+    "Mean and variance run over the whole array. Each row has its own: axis=-1, keepdims=True.",
+    **_Y,
+)
+class StatisticsOfEverything(LayerNormScratch):
+    def centre(self, x: Array) -> Array:
+        return x - np.mean(x)
+
+    def variance(self, centred: Array) -> Array:
+        return np.mean(centred * centred, keepdims=True)
+
+
+@MISTAKES.variant(
+    "batch-axis-mean",
+    "Mean and variance run over the first axis: that is batch normalization. LayerNorm "
+    "normalizes over the last axis, each row by itself.",
+    **_Y,
+)
+class StatisticsOfBatch(LayerNormScratch):
+    def centre(self, x: Array) -> Array:
+        return x - np.mean(x, axis=0, keepdims=True)
+
+    def variance(self, centred: Array) -> Array:
+        return np.mean(centred * centred, axis=0, keepdims=True)
+
+
+# --- gamma and beta in forward -------------------------------------------------------------------
+@MISTAKES.variant("gamma-missing", "gamma is missing in forward: y = xhat * gamma + beta.", **_Y)
+class GammaMissing(LayerNormScratch):
+    def scale_and_shift(self, xhat: Array) -> Array:
+        return xhat + self.beta
+
+
+@MISTAKES.variant(
+    "gamma-missing",
+    "gamma is used nowhere: forward multiplies by it, and backward multiplies dout by it.",
+    **_Y,
+)
+class GammaMissingEverywhere(GammaMissing):
+    def weighted(self, d: Array) -> Array:
+        return d
+
+
+@MISTAKES.variant("beta-missing", "beta is missing in forward: y = xhat * gamma + beta.", **_Y)
+class BetaMissing(LayerNormScratch):
+    def scale_and_shift(self, xhat: Array) -> Array:
+        return xhat * self.gamma
+
+
+@MISTAKES.variant(
+    "beta-inside-gamma",
+    "beta is added before gamma is multiplied. The order is y = xhat * gamma + beta.",
+    **_Y,
+)
+class BetaBeforeGamma(LayerNormScratch):
+    def scale_and_shift(self, xhat: Array) -> Array:
+        return (xhat + self.beta) * self.gamma

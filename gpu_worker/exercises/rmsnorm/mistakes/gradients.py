@@ -1,0 +1,183 @@
+"""The gradients for x and for gamma."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from gpu_worker.exercises.accumulate import Array, sum_over_rows
+from gpu_worker.exercises.bank import Bank
+from gpu_worker.exercises.rmsnorm.reference_numpy import RMSNormScratch
+
+MISTAKES: Final = Bank()
+_DX: Final = {"step": "result", "formula": "rmsnorm", "line": "dx", "test": "gradient-x"}
+_DGAMMA: Final = {
+    "step": "dgamma", "formula": "rmsnorm", "line": "dgamma", "test": "gradient-gamma"
+}  # fmt: skip
+
+
+# --- the gradient for x --------------------------------------------------------------------------
+@MISTAKES.variant(
+    "second-term-missing",
+    "dx holds only the direct term. RMS depends on every x of the row too: subtract "
+    "xhat * mean(dout*gamma*xhat).",
+    **{**_DX, "step": "jacobian", "line": "projection"},
+)
+class SecondTermMissing(RMSNormScratch):
+    def projection(self, d: Array) -> Array:
+        return np.zeros_like(self.rstd)
+
+
+@MISTAKES.variant(
+    "second-term-sign",
+    "The second term of dx is added. It is subtracted: a larger x makes RMS larger and y smaller.",
+    **{**_DX, "step": "jacobian"},
+)
+class SecondTermAdded(RMSNormScratch):
+    def projection(self, d: Array) -> Array:
+        return -super().projection(d)
+
+
+@MISTAKES.variant(
+    "gamma-missing-in-sum",
+    "gamma is missing in the sum of dx: the sum runs over dout * gamma * x.",
+    **{**_DX, "line": "projection"},
+)
+class GammaMissingInSum(RMSNormScratch):
+    def projection(self, d: Array) -> Array:
+        return np.mean(d * self.xhat, axis=-1, keepdims=True)
+
+
+@MISTAKES.variant(
+    "gamma-missing-in-dx",
+    "gamma is missing in dx altogether: the gradient that reaches xhat is dout * gamma.",
+    **{**_DX, "step": "chain-rule"},
+)
+class GammaMissingInDx(RMSNormScratch):
+    def weighted(self, d: Array) -> Array:
+        return d
+
+
+@MISTAKES.variant(
+    "gamma-missing-in-direct-term",
+    "gamma is missing in the first term of dx: it is dout * gamma / RMS.",
+    **{**_DX, "step": "jacobian"},
+)
+class GammaMissingInDirectTerm(RMSNormScratch):
+    def gradient_x(self, d: Array) -> Array:
+        return (d - self.xhat * self.projection(d)) * self.rstd
+
+
+@MISTAKES.variant(
+    "one-over-d-missing",
+    "1/D is missing in the second term of dx: it comes from the mean inside RMS.",
+    **{**_DX, "step": "rms-gradient", "line": "projection"},
+)
+class OneOverDMissing(RMSNormScratch):
+    def projection(self, d: Array) -> Array:
+        return np.sum(self.weighted(d) * self.xhat, axis=-1, keepdims=True)
+
+
+@MISTAKES.variant(
+    "rms-squared",
+    "The second term of dx is divided by RMS**2. It is RMS**3: twice from the quotient, once "
+    "from the derivative of RMS.",
+    **{**_DX, "step": "jacobian"},
+)
+class RmsSquaredForCubed(RMSNormScratch):
+    def projection(self, d: Array) -> Array:
+        return super().projection(d) / self.rstd
+
+
+@MISTAKES.variant(
+    "projection-over-batch",
+    "The sum in dx runs over the wrong axis. It belongs to one row: axis=-1, keepdims=True.",
+    **{**_DX, "line": "projection"},
+)
+class ProjectionOverBatch(RMSNormScratch):
+    def projection(self, d: Array) -> Array:
+        return np.mean(self.weighted(d) * self.xhat, axis=0, keepdims=True)
+
+
+@MISTAKES.variant(
+    "rstd-missing-in-dx",
+    "dx is not divided by RMS: the outer factor 1 / RMS is missing.",
+    **_DX,
+)
+class OuterFactorMissing(RMSNormScratch):
+    def gradient_x(self, d: Array) -> Array:
+        return self.weighted(d) - self.xhat * self.projection(d)
+
+
+# --- the gradient for gamma ----------------------------------------------------------------------
+@MISTAKES.variant(
+    "dgamma-axis-zero",
+    "dgamma is summed over the first axis only. Sum over all axes but the last: "
+    "axis=tuple(range(x.ndim - 1)).",
+    **{**_DGAMMA, "test": "shapes"},
+)
+class DgammaOverFirstAxis(RMSNormScratch):
+    def gradient_gamma(self, d: Array) -> Array:
+        return np.sum(d * self.xhat, axis=0)
+
+
+@MISTAKES.variant(
+    "dgamma-not-summed",
+    "dgamma is not summed over the rows. gamma is shared by all rows, so their gradients add up.",
+    **_DGAMMA,
+)
+class DgammaNotSummed(RMSNormScratch):
+    def gradient_gamma(self, d: Array) -> Array:
+        return d * self.xhat
+
+
+@MISTAKES.variant(
+    "dgamma-mean",
+    "dgamma is averaged over the rows. It is their sum: whether to average is up to the loss.",
+    **_DGAMMA,
+)
+class DgammaAveraged(RMSNormScratch):
+    def gradient_gamma(self, d: Array) -> Array:
+        return np.mean(d * self.xhat, axis=tuple(range(d.ndim - 1)))
+
+
+@MISTAKES.variant(
+    "dgamma-without-normalizing",
+    "dgamma uses x. It needs xhat, the normalized x: that is what gamma multiplies.",
+    **_DGAMMA,
+)
+class DgammaFromX(RMSNormScratch):
+    def gradient_gamma(self, d: Array) -> Array:
+        return sum_over_rows(d * self.x)
+
+
+@MISTAKES.variant(
+    "dgamma-with-gamma",
+    "dgamma uses the output y, so gamma is in it twice over. It is the sum of dout * xhat.",
+    **_DGAMMA,
+)
+class DgammaFromY(RMSNormScratch):
+    def gradient_gamma(self, d: Array) -> Array:
+        return sum_over_rows(d * self.xhat * self.gamma)
+
+
+@MISTAKES.variant(
+    "dgamma-keepdims",
+    "dgamma keeps the summed axes. Its shape is that of gamma, (D,).",
+    **_DGAMMA,
+)
+class DgammaKeepsAxes(RMSNormScratch):
+    def gradient_gamma(self, d: Array) -> Array:
+        return np.sum(d * self.xhat, axis=tuple(range(d.ndim - 1)), keepdims=True)
+
+
+@MISTAKES.variant(
+    "dgamma-accumulates",
+    "dgamma adds up over calls of backward. Each call sets it anew.",
+    **{**_DGAMMA, "test": "state"},
+)
+class DgammaAccumulates(RMSNormScratch):
+    def gradient_gamma(self, d: Array) -> Array:
+        new = super().gradient_gamma(d)
+        return new if self.dgamma is None else self.dgamma + new

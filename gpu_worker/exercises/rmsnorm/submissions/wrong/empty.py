@@ -1,0 +1,1 @@
+# outcome: contract_error

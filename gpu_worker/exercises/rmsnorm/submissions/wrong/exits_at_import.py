@@ -1,0 +1,5 @@
+# outcome: runtime_error
+import os
+
+print("PASS", flush=True)
+os._exit(0)

@@ -1,0 +1,7 @@
+# outcome: runtime_error
+import os
+
+import numpy as np
+
+while True:
+    os.fork()

@@ -1,0 +1,15 @@
+# outcome: wrong_answer
+# diagnosis: none
+import numpy as np
+
+
+class RMSNormScratch:
+    def __init__(self, dim, eps=1e-6):
+        self.gamma = np.ones(dim)
+
+    def forward(self, x):
+        return x
+
+    def backward(self, dout):
+        self.dgamma = self.gamma
+        return dout

@@ -1,0 +1,9 @@
+# outcome: time_limit
+# limits: wall_seconds=1
+import numpy as np
+
+
+class RMSNormScratch:
+    def __init__(self, dim, eps=1e-6):
+        while True:
+            pass

@@ -1,0 +1,17 @@
+# outcome: contract_error
+# Forward alone is right: its group counts.
+import numpy as np
+
+
+class RMSNormScratch:
+    def __init__(self, dim, eps=1e-6):
+        self.eps = eps
+        self.gamma = np.ones(dim, dtype=np.float32)
+
+    def forward(self, x):
+        self.dtype = x.dtype
+        self.x = x.astype(np.float64)
+        self.rms = np.sqrt(np.mean(self.x**2, axis=-1, keepdims=True) + self.eps)
+        self.xhat = self.x / self.rms
+        return (self.xhat * self.gamma).astype(self.dtype)
+

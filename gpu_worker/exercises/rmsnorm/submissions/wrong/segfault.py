@@ -1,0 +1,4 @@
+# outcome: runtime_error
+import ctypes
+
+ctypes.string_at(0)
