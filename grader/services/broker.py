@@ -26,6 +26,10 @@ class CeleryTransport:
     away, and hand out sockets that died meanwhile.
     """
 
+    def __init__(self, url: str | None = None) -> None:
+        """Use the broker at `url`, by default the app's."""
+        self._url = url
+
     def send(self, task: str, args: list[Any], queue: str, priority: int) -> None:
         with self._connection() as connection:
             producer = current_app.amqp.Producer(connection, auto_declare=False)
@@ -61,7 +65,7 @@ class CeleryTransport:
         }
         try:
             with current_app.connection_for_write(
-                transport_options=options, connect_timeout=CONNECT_TIMEOUT_SECONDS
+                self._url, transport_options=options, connect_timeout=CONNECT_TIMEOUT_SECONDS
             ) as connection:
                 yield connection
         except (OSError, RedisError, OperationalError) as error:

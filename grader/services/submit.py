@@ -146,7 +146,7 @@ def start_attempt(submission: Submission, *, try_number: int, priority: int) -> 
 
 def _lock_learner(user: User) -> User:
     """Let one submission of a learner in at a time, so that counting them means something."""
-    return User.objects.select_for_update().get(pk=user.pk)
+    return User.objects.select_for_update(no_key=True).get(pk=user.pk)
 
 
 def _by_key(user: User, key: str) -> Submission | None:

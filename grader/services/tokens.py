@@ -54,7 +54,7 @@ def create_token(
         raise Refused(f"A token expires after now and within {limits.token_lifetime_days()} days.")
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     with transaction.atomic():
-        User.objects.select_for_update().get(pk=user.pk)
+        User.objects.select_for_update(no_key=True).get(pk=user.pk)
         active = ApiToken.objects.filter(user=user, revoked_at=None, expires_at__gt=now).count()
         if active >= MAX_ACTIVE_TOKENS:
             raise Refused(f"You have {active} active tokens. Revoke one that you no longer use.")
