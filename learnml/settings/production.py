@@ -11,6 +11,10 @@ SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_SSL_REDIRECT = env.bool("LEARNML_SSL_REDIRECT", default=True)
 SECURE_HSTS_SECONDS = env.int("LEARNML_HSTS_SECONDS", default=31_536_000)
+# Only the operator knows whether every subdomain speaks HTTPS; the checks would insist that it does.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("LEARNML_HSTS_SUBDOMAINS", default=False)
+SECURE_HSTS_PRELOAD = env.bool("LEARNML_HSTS_PRELOAD", default=False)
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 # Rate limits see the learner's address, not the proxy's.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("LEARNML_TRUSTED_PROXIES", default=1)

@@ -1,0 +1,86 @@
+"""Probes: what they answer, to whom, and that they depend on nothing else."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from unittest import mock
+
+import pytest
+from django.db import DatabaseError
+from django.test import Client
+from django.utils import timezone
+from model_bakery import baker
+from pytest_django.fixtures import Settings
+
+from grader.models import Exercise, Submission, WorkerNode
+from learnml import health
+
+
+@pytest.fixture
+def queue_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "queue_answers", lambda: True)
+
+
+def test_healthz_needs_neither_database_nor_queue(client: Client) -> None:
+    # No database mark: a query would fail the test.
+    response = client.get("/healthz")
+    assert (response.status_code, response.content) == (200, b"ok\n")
+    assert response.headers["Cache-Control"] == "no-store"
+    assert not response.cookies
+
+
+def test_probes_answer_to_any_host_without_redirect(client: Client, settings: Settings) -> None:
+    settings.ALLOWED_HOSTS = ["learnml.example.org"]
+    settings.SECURE_SSL_REDIRECT = True
+    assert client.get("/healthz", headers={"host": "10.0.0.7"}).status_code == 200
+
+
+@pytest.mark.django_db
+def test_ready_when_database_and_queue_answer(client: Client, queue_is_up: None) -> None:
+    response = client.get("/readyz")
+    assert response.status_code == 200
+    assert response.json() == {
+        "ready": True,
+        "database": "ok",
+        "queue": "ok",
+        "oldest_queued_seconds": None,
+        "workers": {"cpu": 0, "gpu": 0},
+    }
+
+
+@pytest.mark.django_db
+def test_not_ready_without_the_queue(client: Client, settings: Settings) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    assert response.json()["queue"] == "unreachable"
+    assert response.json()["database"] == "ok"
+
+
+def test_not_ready_without_the_database(client: Client, queue_is_up: None) -> None:
+    with mock.patch.object(health.connection, "cursor", side_effect=DatabaseError("away")):
+        response = client.get("/readyz")
+    assert response.status_code == 503
+    assert response.json()["database"] == "unreachable"
+
+
+@pytest.mark.django_db
+def test_report_tells_workers_seen_lately_and_the_oldest_waiting_submission(
+    client: Client, queue_is_up: None
+) -> None:
+    now = timezone.now()
+    baker.make(WorkerNode, name="a", queue="cpu", last_seen_at=now)
+    baker.make(WorkerNode, name="b", queue="cpu", last_seen_at=now - timedelta(seconds=60))
+    baker.make(WorkerNode, name="gone", queue="gpu", last_seen_at=now - timedelta(minutes=5))
+    exercise = baker.make(Exercise)
+    waiting = baker.make(Submission, exercise=exercise, track="numpy", state="queued")
+    Submission.objects.filter(pk=waiting.pk).update(created_at=now - timedelta(seconds=42))
+    report = client.get("/readyz").json()
+    assert report["workers"] == {"cpu": 2, "gpu": 0}
+    assert report["oldest_queued_seconds"] == pytest.approx(42, abs=5)
+
+
+def test_probes_are_read_only(client: Client) -> None:
+    response = client.post("/healthz")
+    assert response.status_code == 405
+    assert response.headers["Allow"] == "GET, HEAD"

@@ -1,0 +1,101 @@
+"""From submission to verdict: embedded services, real Redis, real PostgreSQL; and when they die."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.platform.client import Client, chapter_listing
+from tests.platform.instance import Instance, environment_of, free_port, wait_for
+from tests.platform.redis_server import redis_server as run_redis
+
+pytestmark = pytest.mark.services
+
+MakeInstance = Callable[..., Instance]
+
+
+def assert_grades(instance: Instance) -> None:
+    client = Client(instance.base_url, "learner")
+    accepted = client.verdict(client.submit(chapter_listing()))
+    assert (accepted["outcome"], accepted["score"]) == ("accepted", 1.0)
+    broken = client.verdict(client.submit("class Another:\n    pass\n"))
+    assert broken["outcome"] == "contract_error"
+
+
+def test_embedded_services_grade(platform_instance: Instance) -> None:
+    assert_grades(platform_instance)
+
+
+def test_real_redis_is_used_instead_of_the_embedded_queue(
+    make_instance: MakeInstance, redis_server: str
+) -> None:
+    instance = make_instance(REDIS_URL=redis_server)
+    assert instance.part_pid("queue") is None
+    assert not (instance.data_dir / "queue").exists()
+    assert_grades(instance)
+
+
+def test_real_postgres_is_used_instead_of_the_file(
+    make_instance: MakeInstance, postgres_server: str
+) -> None:
+    instance = make_instance(start=False, DATABASE_URL=postgres_server)
+    for path in instance.data_dir.glob("db.sqlite3*"):
+        path.unlink()
+    instance.start().wait_until_ready()
+    assert_grades(instance)
+    assert not (instance.data_dir / "db.sqlite3").exists()
+    worker = instance.part_pid("worker")
+    assert worker is not None
+    assert "DATABASE_URL" not in environment_of(worker)
+
+
+def test_submission_made_while_the_queue_is_away_is_graded_later(
+    make_instance: MakeInstance, tmp_path: Path
+) -> None:
+    port = free_port()
+    with run_redis(tmp_path, port) as url:
+        instance = make_instance(REDIS_URL=url)
+        instance.wait_until_graders_work()
+        client = Client(instance.base_url, "learner")
+    assert instance.get("/")[0] == 200, "pages need no queue"
+    assert instance.ready_report()["queue"] == "unreachable"
+    submission = client.submit(chapter_listing())
+    assert client.call("GET", f"submissions/{submission}/")["state"] == "queued"
+    with run_redis(tmp_path, port):
+        assert client.verdict(submission)["outcome"] == "accepted"
+
+
+def test_submission_survives_the_death_of_its_worker(make_instance: MakeInstance) -> None:
+    instance = make_instance(
+        LEARNML_HEARTBEAT_SECONDS="0.5",
+        LEARNML_HEARTBEAT_TIMEOUT_SECONDS="3",
+        LEARNML_SWEEP_INTERVAL_SECONDS="1",
+    )
+    instance.wait_until_graders_work()
+    client = Client(instance.base_url, "learner")
+    slow = "import time\ntime.sleep(3)\n" + chapter_listing()
+    submission = client.submit(slow)
+
+    def claimed() -> bool:
+        return client.call("GET", f"submissions/{submission}/")["state"] in ("claimed", "running")
+
+    wait_for(claimed, 20, "the worker to claim the submission")
+    worker = instance.part_pid("worker")
+    assert worker is not None
+    os.kill(worker, signal.SIGKILL)
+    assert client.verdict(submission)["outcome"] == "accepted"
+
+
+def test_submissions_survive_the_death_of_the_embedded_queue(make_instance: MakeInstance) -> None:
+    instance = make_instance()
+    instance.wait_until_graders_work()
+    client = Client(instance.base_url, "learner")
+    submissions = [client.submit(chapter_listing()) for _ in range(3)]
+    queue = instance.part_pid("queue")
+    assert queue is not None
+    os.kill(queue, signal.SIGKILL)
+    assert [client.verdict(s)["outcome"] for s in submissions] == ["accepted"] * 3

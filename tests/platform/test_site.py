@@ -1,0 +1,179 @@
+"""What the site adds to every answer: errors, compression, policies; and its cache and queue."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+from django.core.cache import CacheHandler
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from gpu_worker.queues import celery_settings
+from learnml.cache import TolerantRedisCache
+from learnml.celery import app, beat_schedule
+from tests.platform.instance import PROJECT
+
+
+# --- errors ---------------------------------------------------------------------------------------
+@pytest.mark.django_db
+def test_unknown_api_address_is_a_problem_document(client: Client) -> None:
+    response = client.get("/api/v1/nothing/")
+    assert response.status_code == 404
+    assert response.headers["Content-Type"] == "application/problem+json"
+    body = response.json()
+    assert (body["status"], body["title"]) == (404, "Not Found")
+    assert "/api/v1/docs/" in body["detail"]
+
+
+@pytest.mark.django_db
+def test_unknown_page_is_a_page(client: Client) -> None:
+    response = client.get("/nothing/")
+    assert response.status_code == 404
+    assert response.headers["Content-Type"].startswith("text/html")
+    assert "<h1" in response.content.decode()
+
+
+@pytest.mark.parametrize(("path", "kind"), [("/api/v1/x/", "problem+json"), ("/x/", "html")])
+def test_server_error_is_said_in_the_form_that_was_asked_for(
+    client: Client, path: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_down(*args: object, **kwargs: object) -> None:
+        raise RuntimeError("a secret of the server")
+
+    monkeypatch.setattr("django.urls.resolvers.URLResolver.resolve", break_down)
+    client.raise_request_exception = False
+    response = client.get(path)
+    assert response.status_code == 500
+    assert kind in response.headers["Content-Type"]
+    assert b"a secret" not in response.content
+
+
+# --- every answer ---------------------------------------------------------------------------------
+@pytest.mark.django_db
+def test_pages_carry_the_policy_and_no_inline_permission(client: Client) -> None:
+    policy = client.get("/accounts/login/").headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.django_db
+def test_pages_are_compressed_for_those_who_ask(client: Client) -> None:
+    plain = client.get("/accounts/login/")
+    packed = client.get("/accounts/login/", headers={"accept-encoding": "gzip"})
+    assert "Content-Encoding" not in plain.headers
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert len(packed.content) < len(plain.content)
+
+
+@pytest.mark.django_db
+def test_admin_login_is_the_site_login_with_its_limits(client: Client) -> None:
+    response = client.get("/admin/login/?next=/admin/")
+    assert response.status_code == 302
+    assert response.headers["Location"].startswith("/accounts/login/")
+
+
+# --- cache ----------------------------------------------------------------------------------------
+def redis_cache(settings: Settings, location: str) -> TolerantRedisCache:
+    options = {"socket_connect_timeout": 1, "socket_timeout": 1}
+    configuration = {
+        "BACKEND": "learnml.cache.TolerantRedisCache",
+        "LOCATION": location,
+        "KEY_PREFIX": "learnml",
+        "OPTIONS": options,
+    }
+    cache = CacheHandler({"default": configuration})["default"]
+    assert isinstance(cache, TolerantRedisCache)
+    return cache
+
+
+@pytest.mark.services
+def test_clearing_the_cache_leaves_the_queue_alone(settings: Settings, redis_server: str) -> None:
+    import redis
+
+    queue = redis.Redis.from_url(redis_server)
+    queue.lpush("cpu", "a job")
+    cache = redis_cache(settings, redis_server)
+    cache.set("answer", 42)
+    assert cache.get("answer") == 42
+    cache.clear()
+    assert cache.get("answer") is None
+    assert queue.llen("cpu") == 1
+    queue.delete("cpu")
+
+
+def test_unreachable_cache_reads_as_empty_at_once(settings: Settings) -> None:
+    cache = redis_cache(settings, "redis://127.0.0.1:1/0")
+    started = time.monotonic()
+    cache.set("answer", 42)
+    assert cache.get("answer", "nothing") == "nothing"
+    assert cache.get_many(["answer"]) == {}
+    assert cache.add("answer", 1) is True
+    cache.clear()
+    assert time.monotonic() - started < 3
+
+
+@pytest.mark.services
+def test_hanging_cache_does_not_hang_pages(settings: Settings) -> None:
+    """A server that accepts and never answers costs a second, not a worker."""
+    import socket
+
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen()
+        cache = redis_cache(settings, f"redis://127.0.0.1:{deaf.getsockname()[1]}/0")
+        started = time.monotonic()
+        assert cache.get("answer") is None
+        assert time.monotonic() - started < 4
+
+
+# --- queue ----------------------------------------------------------------------------------------
+@pytest.fixture
+def fresh_interpreter() -> Iterator[subprocess.CompletedProcess[str]]:
+    code = (
+        "import sys, learnml.celery;"
+        "print('django.conf' in sys.modules and "
+        "__import__('django.conf').conf.settings.configured)"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+
+
+def test_celery_app_reads_no_settings_at_import(
+    fresh_interpreter: subprocess.CompletedProcess[str],
+) -> None:
+    assert fresh_interpreter.stdout.strip() == "False"
+
+
+def test_celery_app_uses_the_shared_settings(settings: Settings) -> None:
+    expected = celery_settings(settings.BROKER_URL)
+    assert {name: app.conf[name] for name in expected} == expected
+
+
+def test_celery_app_is_the_current_one_in_every_thread() -> None:
+    import threading
+
+    from celery import current_app
+
+    seen: list[str] = []
+    thread = threading.Thread(target=lambda: seen.append(str(current_app.main)))
+    thread.start()
+    thread.join()
+    assert seen == ["learnml"]
+
+
+def test_scheduled_tasks_exist_and_cannot_pile_up(settings: Settings) -> None:
+    app.loader.import_default_modules()
+    schedule = beat_schedule(settings.GRADING)
+    assert {entry["task"] for entry in schedule.values()} == {
+        "grader.send_outbox",
+        "grader.requeue_lost",
+    }
+    for entry in schedule.values():
+        assert entry["task"] in app.tasks
+        assert entry["options"]["expires"] >= entry["schedule"]
+        assert entry["options"]["queue"] == "control"
