@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db.models import Case, Exists, F, JSONField, OuterRef, QuerySet, Value, When
 from django.db.models.fields import BooleanField
-from django.db.models.fields.json import KT
+from django.db.models.fields.json import KeyTextTransform
 
 from courses.models import (
     Chapter,
@@ -91,7 +91,7 @@ def course_entries(learner: LearnerLookup, course_slug: str | None = None) -> li
     """Return the courses that have published chapters (or the one named), in order."""
     chapters = published_chapters().annotate(
         question_versions=F("current_revision__question_versions"),
-        summary_html=KT("current_revision__page__summary_html"),
+        summary_html=KeyTextTransform("summary_html", "current_revision__page"),
     )
     if course_slug is not None:
         chapters = chapters.filter(course__slug=course_slug)
@@ -125,27 +125,7 @@ def featured_chapter(courses: Sequence[CourseEntry]) -> Chapter | None:
 
 def chapter_page(course_slug: str, chapter_slug: str, learner: LearnerLookup) -> ChapterPage | None:
     """Return the page of a published chapter, None if there is none: two queries at most."""
-    # One query for the course's list of chapters and this chapter's page: the long fields are
-    # asked for in the one row that shows them.
-    here = When(slug=chapter_slug, then=F("current_revision__page"))
-    answers_here = When(slug=chapter_slug, then=F("current_revision__answers"))
-    chapters = list(
-        published_chapters()
-        .select_related("course", "current_revision__stylesheet")
-        .only(
-            *("slug", "title", "minutes", "position", "requirements"),
-            *("course__slug", "course__title", "course__summary", "course__position"),
-            *("current_revision__chapter_id", "current_revision__number"),
-            *("current_revision__created_at", "current_revision__question_versions"),
-            "current_revision__stylesheet__hash",
-        )
-        .filter(course__slug=course_slug)
-        .annotate(
-            page=Case(here, output_field=JSONField()),
-            answers=Case(answers_here, output_field=JSONField()),
-            completed=_completed(learner),
-        )
-    )
+    chapters = list(_with_page_of(course_slug, chapter_slug, learner))
     place = next((n for n, chapter in enumerate(chapters) if chapter.slug == chapter_slug), None)
     if place is None:
         return None
@@ -167,6 +147,33 @@ def chapter_page(course_slug: str, chapter_slug: str, learner: LearnerLookup) ->
         completed=chapter.completed,
         previous=chapters[place - 1] if place > 0 else None,
         next=chapters[place + 1] if place + 1 < len(chapters) else None,
+    )
+
+
+def _with_page_of(course_slug: str, chapter_slug: str, learner: LearnerLookup) -> QuerySet[Any]:
+    """Return a course's chapters; `page` and `answers` are there for the one named, else None.
+
+    One query serves the list of chapters and the page: the long fields are asked for in the one
+    row that shows them.
+    """
+    page = When(slug=chapter_slug, then=F("current_revision__page"))
+    answers = When(slug=chapter_slug, then=F("current_revision__answers"))
+    return (
+        published_chapters()
+        .select_related("course", "current_revision__stylesheet")
+        .only(
+            *("slug", "title", "minutes", "position", "requirements"),
+            *("course__slug", "course__title", "course__summary", "course__position"),
+            *("current_revision__chapter_id", "current_revision__number"),
+            *("current_revision__created_at", "current_revision__question_versions"),
+            "current_revision__stylesheet__hash",
+        )
+        .filter(course__slug=course_slug)
+        .annotate(
+            page=Case(page, output_field=JSONField()),
+            answers=Case(answers, output_field=JSONField()),
+            completed=_completed(learner),
+        )
     )
 
 

@@ -110,6 +110,13 @@ def test_lists_show_states_and_counts(client: Client, rows: Chapter) -> None:
     assert states()[0] == ("rows", "completed", 3, 3)
 
 
+def test_lists_show_the_published_summary(client: Client, rows: Chapter) -> None:
+    Chapter.objects.filter(pk=rows.pk).update(summary="Draft.")
+    rows_entry, columns_entry = client.get("/courses/tiny-course/").context["chapters"]
+    assert rows_entry.summary_html.startswith("<p>A row has a mean")
+    assert columns_entry.summary_html == ""
+
+
 def test_dashboard_says_what_is_next(client: Client, rows: Chapter) -> None:
     entry = client.get("/dashboard/").context["courses"][0]
     assert (entry.done, entry.total, entry.next_chapter.slug) == (0, 2, "rows")
