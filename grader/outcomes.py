@@ -33,37 +33,37 @@ TEXTS: Final = MappingProxyType(
             "Wrong answer",
             "At least one result lies outside the tolerance, differs between runs, or an input "
             "was modified.",
-            "Look at the worst case below and at the step of the derivation it points to, then "
-            "send a new version.",
+            "Look at the worst case in the report and at the step of the derivation it points to, "
+            "then send a new version.",
         ),
         Outcome.CONTRACT_ERROR: OutcomeText(
             "Contract not met",
             "The class, a method or a result does not have the form that the exercise asks for: "
             "a name, type, shape or dtype is not as stated, or an import is not allowed.",
-            "Compare the message below with the contract in the statement, then send a new "
+            "Compare the message in the report with the contract in the statement, then send a new "
             "version.",
         ),
         Outcome.RUNTIME_ERROR: OutcomeText(
             "Runtime error",
             "Your code raised an exception, crashed or ended before all cases were done.",
-            "Read the message below, run your class on the public cases on your own machine, "
-            "then send a new version.",
+            "Read the message in the report, run your class on the public cases on your own "
+            "machine, then send a new version.",
         ),
         Outcome.TIME_LIMIT: OutcomeText(
             "Time limit exceeded",
-            "Your code did not finish within the time limit shown below.",
+            "Your code did not finish within the time limit that the report names.",
             "Look for a loop that does not end, or replace loops over elements by array "
             "operations, then send a new version.",
         ),
         Outcome.MEMORY_LIMIT: OutcomeText(
             "Memory limit exceeded",
-            "Your code asked for more memory than the limit shown below.",
+            "Your code asked for more memory than the limit that the report names.",
             "Look for arrays larger than the input, such as outer products, and for lists that "
             "grow with each call, then send a new version.",
         ),
         Outcome.OUTPUT_LIMIT: OutcomeText(
             "Output limit exceeded",
-            "Your code printed more than the limit shown below.",
+            "Your code printed more than the limit that the report names.",
             "Remove calls of print that run once per element or per case, then send a new version.",
         ),
         Outcome.FLAGGED: OutcomeText(
@@ -75,7 +75,7 @@ TEXTS: Final = MappingProxyType(
         Outcome.NOT_GRADABLE: OutcomeText(
             "Could not be graded",
             "The platform failed, not your code. This does not count as an attempt.",
-            "Send it again with the button below.",
+            "Send it again as it is.",
         ),
     }
 )
