@@ -11,7 +11,7 @@ SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_SSL_REDIRECT = env.bool("LEARNML_SSL_REDIRECT", default=True)
 SECURE_HSTS_SECONDS = env.int("LEARNML_HSTS_SECONDS", default=31_536_000)
-# Only the operator knows whether every subdomain speaks HTTPS; the checks would insist that it does.
+# Only the operator knows whether every subdomain speaks HTTPS; Django's checks would insist.
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("LEARNML_HSTS_SUBDOMAINS", default=False)
 SECURE_HSTS_PRELOAD = env.bool("LEARNML_HSTS_PRELOAD", default=False)
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]

@@ -8,6 +8,11 @@ from pathlib import Path
 from .base import *  # noqa: F403
 from .base import DATABASES, env
 
+# Removed when the process ends.
+_scratch = tempfile.TemporaryDirectory(prefix="learnml-tests-")
+SCRATCH = Path(_scratch.name)
+(SCRATCH / "static").mkdir()
+
 SECRET_KEY = "tests-only-not-a-secret"  # noqa: S105
 DEMO_ACCOUNTS_ALLOWED = True
 ALLOWED_HOSTS = ["*"]
@@ -17,11 +22,9 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-STATIC_ROOT = tempfile.mkdtemp(prefix="learnml-tests-static-")
+STATIC_ROOT = str(SCRATCH / "static")
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 ACCOUNT_RATE_LIMITS = False
 if not env.str("DATABASE_URL", default=""):
     # One file per test process: threads of a test see one database, as they do in production.
-    DATABASES["default"]["TEST"] = {
-        "NAME": str(Path(tempfile.mkdtemp(prefix="learnml-tests-")) / "test.sqlite3")
-    }
+    DATABASES["default"]["TEST"] = {"NAME": str(SCRATCH / "test.sqlite3")}

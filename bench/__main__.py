@@ -1,0 +1,27 @@
+"""Run the measurements named on the command line, or all: start, grading, pages."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from bench import grading, pages, start
+from bench.results import write
+
+MEASUREMENTS = {"start": start.measure, "grading": grading.measure, "pages": pages.measure}
+
+
+def main(names: list[str]) -> int:
+    unknown = set(names) - set(MEASUREMENTS)
+    if unknown:
+        print(f"Unknown: {', '.join(sorted(unknown))}. There are: {', '.join(MEASUREMENTS)}.")
+        return 2
+    for name in names or list(MEASUREMENTS):
+        with tempfile.TemporaryDirectory(prefix="learnml-bench-") as folder:
+            print(write(name, MEASUREMENTS[name](Path(folder))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
