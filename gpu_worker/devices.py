@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
+from typing import Final
 
 from gpu_worker.exercises import get, slugs
 from gpu_worker.protocol import Track
+from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
+
+_QUEUES: Final = {Track.NUMPY: QUEUE_CPU, Track.CUPY: QUEUE_GPU}
 
 
 def processors() -> list[str]:
@@ -23,7 +27,7 @@ def processors() -> list[str]:
     return sorted(names) or [platform.machine()]
 
 
-def gradable_tracks() -> list[Track]:
-    """Return the tracks that at least one exercise offers here."""
+def gradable_tracks(queue: str) -> list[Track]:
+    """Return the tracks that come over this queue and that at least one exercise offers."""
     offered = {track for slug in slugs() for track in get(slug).tracks}
-    return [track for track in Track if track in offered]
+    return [track for track in Track if track in offered and _QUEUES[track] == queue]

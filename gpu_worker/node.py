@@ -32,5 +32,5 @@ def node_report(queue: str = QUEUE_CPU) -> NodeReport:
         numpy=np.__version__,
         platform=f"{platform.system()} {platform.release()} {platform.machine()}"[:200],
         devices=devices.processors()[:64],
-        tracks=devices.gradable_tracks(),
+        tracks=devices.gradable_tracks(queue),
     )

@@ -6,6 +6,7 @@ Nothing here knows of Django. Times are durations in milliseconds (`_ms`) or Uni
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
@@ -72,9 +73,11 @@ class Message(BaseModel):
             ProtocolError: a field is missing, unknown, of another type or out of range.
         """
         try:
-            # Enums arrive as JSON strings; everything else stays strict.
-            return cls.model_validate(data, strict=False)
-        except ValidationError as error:
+            # Parsed as JSON, strictly: enums are strings there, and "1" is no number.
+            return cls.model_validate_json(json.dumps(data), strict=True)
+        except (TypeError, ValueError) as error:
+            if not isinstance(error, ValidationError):
+                raise ProtocolError(f"{cls.__name__}: not plain JSON values: {error}") from error
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(part) for part in first["loc"]) or "message"
             raise ProtocolError(f"{cls.__name__}: {place}: {first['msg']}") from error

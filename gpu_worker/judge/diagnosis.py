@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,9 @@ from gpu_worker.protocol import Mistake
 
 _NATIVE_SLACK = 8.0
 """Variants in low precision round in another order than the submission does."""
+_DRIFT_SLACK = 4.0
 _MAX_MISTAKES = 8
+_VARIANT_ERRORS = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +89,47 @@ def _explains_run(exercise: Exercise, known: KnownMistake, run: Sequence[JudgedC
 def _explains_case(exercise: Exercise, known: KnownMistake, cls: Any, item: JudgedCase) -> bool:
     try:
         variant = play_exactly(exercise, cls, item.case, native=known.native)
-    except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
+    except _VARIANT_ERRORS as error:
         problem = item.verdict.problem
         return isinstance(problem, Raised) and problem.name == type(error).__name__
     if item.verdict.problem:
         return False
+    if _all_agree(known, item, variant, [0.0] * len(variant)):
+        return True
+    # A variant may cancel where the reference does not. How far its own result moves when it is
+    # computed in the case's dtype tells how far a submission's may.
+    try:
+        rounded = play_exactly(exercise, cls, item.case, native=True)
+    except _VARIANT_ERRORS:
+        return False
+    drifts = [_drift(a, b) for a, b in zip(variant, rounded, strict=True)]
+    return _all_agree(known, item, variant, drifts)
+
+
+def _all_agree(
+    known: KnownMistake, item: JudgedCase, variant: Sequence[Expected], drifts: Sequence[Any]
+) -> bool:
     return all(
-        _agrees(item.case, known, got, result, wanted)
-        for got, result, wanted in zip(item.played.results, variant, item.expected, strict=False)
+        _agrees(item.case, known, got, result, wanted, drift)
+        for got, result, wanted, drift in zip(
+            item.played.results, variant, item.expected, drifts, strict=False
+        )
     )
 
 
 def _agrees(
-    case: Case, known: KnownMistake, got: Array, variant: Expected, wanted: Expected
+    case: Case,
+    known: KnownMistake,
+    got: Array,
+    variant: Expected,
+    wanted: Expected,
+    drift: Array | float,
 ) -> bool:
-    """True if a result is what the variant gives, within the tolerance of the case's dtype."""
+    """True if a result is what the variant gives, within the tolerance of the case's dtype.
+
+    `drift` is what the result may be off beside. Where the variant itself is undefined, as 0/0
+    is, a submission may have anything: it depends on its arithmetic alone.
+    """
     if got.shape != variant.value.shape or got.dtype.kind != "f":
         return False
     if got.dtype != case.dtype and not (known.wide_results or case.own_parameters):
@@ -108,22 +137,36 @@ def _agrees(
     # Where the class chose gamma's dtype, its gradient is as coarse as that.
     dtype = got.dtype if case.own_parameters else case.dtype
     value = variant.value.astype(np.float64)
-    scale = _scale(known, variant, wanted, value)
-    errors = error_in_units(got, value, scale, dtype)
-    both_nan = np.isnan(got) & np.isnan(value)
-    both_infinite = np.isinf(got) & (got == value)
-    errors[both_nan | both_infinite] = 0.0
+    errors = error_in_units(got, value, _scale(known, variant, wanted, value), dtype)
+    with np.errstate(invalid="ignore"):
+        errors[np.isinf(got) & (got == value)] = 0.0
+        errors[np.abs(got - value) <= drift] = 0.0
+        errors[np.isnan(value) | np.isinf(drift)] = 0.0
     if case.bad_rows is not None and errors.ndim == case.bad_rows.ndim + 1:
         errors[case.bad_rows] = 0.0
-    rows = case.shape[:-1]
     limit = limit_in_units(
         dtype,
         case.shape[-1],
-        int(np.prod(rows)),
+        math.prod(case.shape[:-1]),
         summed_over_rows=variant.quantity not in ("y", "dx"),
     )
     slack = _NATIVE_SLACK if known.native and case.dtype == np.float16 else 1.0
     return bool((errors <= limit * slack).all())
+
+
+def _drift(exact: Expected, rounded: Expected) -> Array:
+    """Return how far a row's results may move by rounding; infinite where that is undefined."""
+    with np.errstate(invalid="ignore"):
+        moved = np.abs(rounded.value.astype(np.float64) - exact.value)
+    moved[np.isnan(moved)] = np.inf
+    return _DRIFT_SLACK * np.broadcast_to(_row_maximum(moved), moved.shape)
+
+
+def _row_maximum(magnitude: Array) -> Array:
+    if magnitude.ndim == 0:
+        return magnitude
+    maximum: Array = magnitude.max(axis=-1, keepdims=True, initial=0.0)
+    return maximum
 
 
 def _scale(known: KnownMistake, variant: Expected, wanted: Expected, value: Array) -> Array:
@@ -135,7 +178,7 @@ def _scale(known: KnownMistake, variant: Expected, wanted: Expected, value: Arra
     size = wanted.scale if known.native else variant.scale
     if size is not None and size.shape == value.shape:
         # The largest number of a row tells the size of its terms where they cancel.
-        row = magnitude.max(axis=-1, keepdims=True, initial=0.0) if magnitude.ndim else magnitude
-        return np.fmax(np.fmax(size, magnitude), row)  # a size that is NaN says nothing
+        # A size that is NaN says nothing.
+        return np.fmax(np.fmax(size, magnitude), _row_maximum(magnitude))
     parts = [part.max(initial=0.0) for part in (magnitude, wanted.scale) if part is not None]
     return np.full(value.shape, max(parts))

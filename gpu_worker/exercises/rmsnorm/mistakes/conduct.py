@@ -50,7 +50,7 @@ class Float16Accumulation(RMSNormScratch):
 
 
 @MISTAKES.variant(
-    "float16-squares",
+    "float16-accumulation",
     "x is squared in float16, where 256**2 is already infinite. Convert x to float32 first.",
     formula="rmsnorm",
     line="mean-square",

