@@ -14,7 +14,7 @@ from .answers import answers_of, question_versions
 from .page import page_of
 from .sources import sources_of
 
-PAGE_VERSION = 1
+PAGE_VERSION = 2
 """Raise by one when the page or the answers get another shape: pages are then built again."""
 
 BUILD_VERSION = RENDERER_VERSION * 1000 + PAGE_VERSION

@@ -17,13 +17,24 @@ from courses.rendering import render_code
 Html = Mapping[str, str]
 # The label that the renderer gives a formula; an author's own words for it are better.
 PLAIN_LABEL = 'aria-label="Formula"'
-SUMMARY_TITLE = "Summary"
+# The titles of the parts, in the page's order.
+PART_TITLES = {
+    "intuition": "Core Intuition & Concepts",
+    "formulas": "Mathematical Formulations & Derivations",
+    "derivation": "The Derivation, Step by Step",
+    "mechanism": "Step-by-Step Computational Mechanism",
+    "code": "Code from Scratch",
+    "quiz": "Comprehension Checkpoint",
+    "summary": "Summary",
+    "references": "References",
+}
 
 
 def page_of(content: ChapterContent, rendered: Html) -> dict[str, Any]:
     """Return the page of a chapter whose texts were rendered by the names of `sources_of`."""
     return {
         "title": content.title,
+        "titles": PART_TITLES,
         "summary_html": rendered["summary"],
         "minutes": content.minutes,
         "intuition_html": rendered["intuition"],
@@ -124,14 +135,18 @@ def _question(number: int, question: QuestionContent, rendered: Html) -> dict[st
 
 def _headings(content: ChapterContent) -> list[dict[str, str]]:
     """The parts that the page has, in its order; panels bring their own headings."""
-    parts = (
-        ("part-intuition", "Intuition", content.intuition),
-        ("part-formulas", "Formulas", content.formulas),
-        ("part-derivation", "Derivation", content.steps),
-        ("part-mechanism", "Mechanism", content.mechanism),
-        ("part-code", "Code from scratch", content.listings),
-        ("part-quiz", "Comprehension checkpoint", content.questions),
-        ("part-summary", SUMMARY_TITLE, content.summary_text),
-        ("part-references", "References", content.references),
-    )
-    return [{"id": anchor, "title": title} for anchor, title, present in parts if present]
+    present = {
+        "intuition": content.intuition,
+        "formulas": content.formulas,
+        "derivation": content.steps,
+        "mechanism": content.mechanism,
+        "code": content.listings,
+        "quiz": content.questions,
+        "summary": content.summary_text,
+        "references": content.references,
+    }
+    return [
+        {"id": f"part-{part}", "title": title}
+        for part, title in PART_TITLES.items()
+        if present[part]
+    ]
