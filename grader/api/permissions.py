@@ -23,7 +23,7 @@ def has_scope(request: Request, scope: Scope) -> bool:
 def sees_all(request: Request) -> bool:
     """Return whether the call may see every learner's submissions."""
     user: User | AnonymousUser = request.user
-    return has_scope(request, Scope.GRADE) and queries.sees_all_submissions(user)
+    return has_scope(request, Scope.READ) and queries.sees_all_submissions(user)
 
 
 class Scoped(BasePermission):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
@@ -241,11 +242,17 @@ class NewSubmissionSerializer(serializers.Serializer[Any]):
 
 
 class NewUploadSerializer(serializers.Serializer[Any]):
-    """A form with `file`, or with `source` as text."""
+    """A form with `file`, or with `source` as text. A file sent as `source` is taken as one."""
 
     track = StrictCharField(max_length=16)
     file = serializers.FileField(required=False, allow_empty_file=True)
     source = SourceField(required=False)  # type: ignore[assignment]
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data.get("source"), UploadedFile) and "file" not in data:
+            data = {**data.dict(), "file": data["source"]}
+            del data["source"]
+        return super().to_internal_value(data)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if ("file" in attrs) == ("source" in attrs):

@@ -9,9 +9,9 @@ from .ids import new_public_id
 
 
 class Scope(models.TextChoices):
-    READ = "read", "read exercises, chapters and submissions"
+    READ = "read", "read what the owner's role may read"
     SUBMIT = "submit", "submit sources and answers"
-    GRADE = "grade", "see all learners' submissions and the workers"
+    GRADE = "grade", "mark submissions and see the workers"
 
 
 class ApiToken(models.Model):

@@ -47,15 +47,17 @@ class TestWhoMayWhat:
             ):
                 assert lease not in client.get(url).content.decode()
 
-    def test_a_grader_sees_all_but_only_with_the_scope(
+    def test_a_grader_reads_all_with_the_scope_to_read(
         self, api: Api, submit: Submit, grader: User
     ) -> None:
         submission = submit()
         url = f"{ROOT}/submissions/{submission.public_id}/"
-        assert api(grader, "read", "grade").get(url).status_code == 200
-        assert api(grader, "read", "grade").get(f"{url}source").content == SOURCE.encode()
-        assert_problem(api(grader, "read").get(url), 404)
-        assert api(grader, "read").get(f"{ROOT}/submissions/").json()["results"] == []
+        client = api(grader, "read")
+        assert client.get(url).status_code == 200
+        assert client.get(f"{url}source").content == SOURCE.encode()
+        listed = client.get(f"{ROOT}/submissions/").json()["results"]
+        assert [row["id"] for row in listed] == [submission.public_id]
+        assert_problem(api(grader, "submit").get(url), 403)
 
     def test_a_token_does_only_what_its_scopes_say(
         self, api: Api, learner: User, exercise: Exercise

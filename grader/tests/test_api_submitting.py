@@ -16,9 +16,10 @@ from grader.tests.test_submit import BAD_SOURCES
 class TestSubmitting:
     URL = f"{ROOT}/exercises/rmsnorm/submissions/"
 
-    def test_a_file_upload(self, api: Api, learner: User, exercise: Exercise) -> None:
+    @pytest.mark.parametrize("field", ["file", "source"])
+    def test_a_file_upload(self, api: Api, learner: User, exercise: Exercise, field: str) -> None:
         upload = SimpleUploadedFile("a.py", b"x = 1\r\n")
-        response = api(learner).post(self.URL, {"track": "numpy", "file": upload})
+        response = api(learner).post(self.URL, {"track": "numpy", field: upload})
         assert response.status_code == 202
         assert Submission.objects.get().source == "x = 1\r\n"
 

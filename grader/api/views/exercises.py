@@ -77,9 +77,9 @@ class SubmitView(ApiView):
     @extend_schema(
         operation_id="exercises_submit",
         summary="Submit a source",
-        description="As JSON, or as a form with the field `file`. The answer comes at once; the "
-        "verdict later, at the link `self`. A grading queue that is down is no error: the "
-        "submission is kept and graded when it is back.",
+        description="As JSON, or as a form with a file in the field `file` or `source`. The "
+        "answer comes at once; the verdict later, at the link `self`. A grading queue that is "
+        "down is no error: the submission is kept and graded when it is back.",
         parameters=[IDEMPOTENCY_KEY],
         request={
             "application/json": NewSubmissionSerializer,
