@@ -20,7 +20,7 @@ from gpu_worker.sandbox.inside.wire import Frame, Job, Kind, encode_job, total_b
 _MEGABYTE = 1 << 20
 _KILOBYTE = 1 << 10
 _NEAR_THE_LIMIT = 0.9
-"""A crash with this share of the memory limit in use is put down to memory."""
+"""A run killed with this share of a limit used up is put down to that limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +81,21 @@ def execute(
 
 
 def judge_run(
-    exercise: Exercise, cases: Sequence[Case], run: RunResult, limits: Mapping[str, float]
+    exercise: Exercise,
+    cases: Sequence[Case],
+    run: RunResult,
+    limits: Mapping[str, float],
+    earlier: Sequence[RunResult] = (),
 ) -> Execution:
     """Judge what a run sent, case by case; a case that did not end is not judged.
+
+    `limits` hold for this run and the `earlier` ones of the same grading together.
 
     Raises:
         JudgeError: the reference's own numbers are unusable.
     """
     transcript = read_transcript(run.frames, cases)
-    stop = _reason_to_stop(transcript, run, limits)
+    stop = _reason_to_stop(transcript, run, limits, earlier)
     judged = []
     for case, played in zip(cases, transcript.cases, strict=False):
         if not played.complete and not played.problem:
@@ -128,7 +134,10 @@ def problem_stop(problem: Raised | Refused, class_name: str, *, show: bool) -> S
 
 
 def _reason_to_stop(
-    transcript: Transcript, run: RunResult, limits: Mapping[str, float]
+    transcript: Transcript,
+    run: RunResult,
+    limits: Mapping[str, float],
+    earlier: Sequence[RunResult],
 ) -> Stop | None:
     """Return why the run did not come to its regular end; None if it did, or nothing says why."""
     if run.exit_code == SETUP_FAILED and not run.frames:
@@ -145,7 +154,7 @@ def _reason_to_stop(
             Outcome.OUTPUT_LIMIT,
             "The program's results are far larger than its inputs; it was stopped.",
         )
-    if timeout := _time_stop(run, limits):
+    if timeout := _time_stop(run, limits, earlier):
         return timeout
     if run.forged or transcript.forged:
         return Stop(
@@ -158,21 +167,25 @@ def _reason_to_stop(
     return _crash_stop(run, limits)
 
 
-def _time_stop(run: RunResult, limits: Mapping[str, float]) -> Stop | None:
-    by_signal = run.signal in (signal.SIGXCPU, signal.SIGKILL)
+def _time_stop(
+    run: RunResult, limits: Mapping[str, float], earlier: Sequence[RunResult]
+) -> Stop | None:
+    wall = run.wall_seconds + sum(other.wall_seconds for other in earlier)
+    cpu = run.cpu_seconds + sum(other.cpu_seconds for other in earlier)
     if run.ending == "timed_out":
         return Stop(
             Outcome.TIME_LIMIT,
             "The program ran longer than allowed and was stopped.",
             limit=f"{limits['wall_seconds']:g} s",
-            measured=f"{run.wall_seconds:.2f} s",
+            measured=f"{wall:.2f} s",
         )
-    if by_signal and run.cpu_seconds >= limits["cpu_seconds"]:
+    used_up = cpu >= _NEAR_THE_LIMIT * limits["cpu_seconds"]
+    if run.signal == signal.SIGXCPU or (run.signal == signal.SIGKILL and used_up):
         return Stop(
             Outcome.TIME_LIMIT,
             "The program used more processor time than allowed and was stopped.",
             limit=f"{limits['cpu_seconds']:g} s of processor time",
-            measured=f"{run.cpu_seconds:.2f} s of processor time",
+            measured=f"{cpu:.2f} s of processor time",
         )
     return None
 

@@ -167,13 +167,14 @@ def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> Non
     def on_case(number: int) -> None:
         grading.on_progress(Phase.RUNNING, min(first + number + 1, total), total)
 
+    earlier = [execution.run for execution in grading.executions]
     limits = _remaining(grading)
     with grading.timed(f"running {kind} cases"):
         job, run = execute(grading.exercise, grading.source, cases, limits, grading.zygote, on_case)
     grading.case_hash.update(job)
     grading.on_progress(Phase.COMPARING, first + len(cases), total)
     with grading.timed(f"comparing {kind} cases"):
-        execution = judge_run(grading.exercise, cases, run, limits)
+        execution = judge_run(grading.exercise, cases, run, grading.limits, earlier)
     loading = read_transcript(run.frames, cases).loading
     if loading and (execution.stop is None or not execution.judged):
         execution.stop = problem_stop(loading, grading.exercise.class_name, show=show)

@@ -70,10 +70,9 @@ def judged(
 @pytest.mark.parametrize(("slug", "known"), variants())
 def test_each_variant_fails_and_is_named_alone(slug: str, known: KnownMistake) -> None:
     exercise = get(slug)
-    for seed in (11, 12):
-        runs = judged(exercise, known.variant, seed, leak=known.wide_results)
-        assert any(not item.verdict.passed for run in runs for item in run)
-        assert [mistake.id for mistake in diagnose(exercise, runs)] == [known.id]
+    runs = judged(exercise, known.variant, 11, leak=known.wide_results)
+    assert any(not item.verdict.passed for run in runs for item in run)
+    assert [mistake.id for mistake in diagnose(exercise, runs)] == [known.id]
 
 
 @pytest.mark.parametrize("slug", slugs())

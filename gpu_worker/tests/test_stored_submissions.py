@@ -9,7 +9,7 @@ from gpu_worker.tests.conftest import Grade
 from gpu_worker.tests.stored import Stored, stored
 
 SEEDS_FOR_CORRECT = 10
-SEEDS_FOR_WRONG = 2
+SEEDS_FOR_MISTAKES = 2
 
 
 @pytest.mark.parametrize("submission", stored("correct"), ids=lambda item: item.id)
@@ -24,8 +24,7 @@ def test_honest_solutions_pass_whatever_the_seed(submission: Stored, grade: Grad
 
 @pytest.mark.parametrize("submission", stored("wrong"), ids=lambda item: item.id)
 def test_wrong_solutions_get_their_outcome_and_diagnosis(submission: Stored, grade: Grade) -> None:
-    seeds = 1 if submission.limits else SEEDS_FOR_WRONG
-    for _ in range(seeds):
+    for _ in range(SEEDS_FOR_MISTAKES if submission.mistake else 1):
         graded = grade(submission.source, submission.slug, limits=submission.limits)
         explained = (graded.report.failure, graded.report.worst, graded.report.receipt)
         assert graded.outcome in submission.outcomes, explained
