@@ -16,7 +16,11 @@ FOLDER = Path(__file__).with_name("results")
 def summary(values: list[float]) -> dict[str, float]:
     """Return count, smallest, median, 95th percentile and largest of `values`."""
     ordered = sorted(values)
-    p95 = statistics.quantiles(ordered, n=20, method="inclusive")[-1] if len(ordered) > 1 else ordered[0]
+    p95 = (
+        statistics.quantiles(ordered, n=20, method="inclusive")[-1]
+        if len(ordered) > 1
+        else ordered[0]
+    )
     return {
         "count": len(ordered),
         "min": round(ordered[0], 4),
