@@ -27,7 +27,7 @@ TEXTS: Final = MappingProxyType(
         Outcome.ACCEPTED: OutcomeText(
             "Accepted",
             "Every case ran, and every result lies within the tolerance.",
-            "Compare your code with the chapter's listing, or try the other track.",
+            "Compare your code with the chapter's listing, then take the next exercise.",
         ),
         Outcome.WRONG_ANSWER: OutcomeText(
             "Wrong answer",
@@ -83,7 +83,7 @@ TEXTS: Final = MappingProxyType(
 PHASE_TEXTS: Final = MappingProxyType(
     {
         Phase.CLAIMED: "A worker has taken your submission.",
-        Phase.SETTING_UP: "The worker is setting up the sandbox.",
+        Phase.SETTING_UP: "The worker is getting ready to run your code.",
         Phase.RUNNING: "Your code is running.",
         Phase.COMPARING: "The results are being compared.",
     }
