@@ -59,3 +59,13 @@ def test_the_site_reads_the_registry_without_loading_numpy_or_the_judge() -> Non
         "sys.exit(any(m in sys.modules for m in ('numpy', 'gpu_worker.judge', 'django')))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_worker_needs_nothing_of_the_site() -> None:
+    code = (
+        "import os, sys; os.environ['LEARNML_QUEUE_SOCKET'] = '/nowhere/queue.sock';"
+        "sys.modules.update(dict.fromkeys(('django', 'yaml', 'rest_framework', 'markdown')));"
+        "import gpu_worker.celery_app, gpu_worker.tasks, gpu_worker.__main__;"
+        "sys.exit(any(m.split('.')[0] in ('courses', 'grader', 'learnml') for m in sys.modules))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
