@@ -8,7 +8,7 @@ from pathlib import Path
 
 import environ  # type: ignore[import-untyped]
 
-from gpu_worker.queues import VISIBILITY_TIMEOUT_SECONDS
+from gpu_worker.queues import hard_time_limit_seconds, visibility_timeout_seconds
 from learnml.queue_socket import queue_socket_path
 
 env = environ.Env()
@@ -134,6 +134,8 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = env.str("LEARNML_EMAIL_VERIFICATION", default="none")
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[LearnML] "
 ACCOUNT_PREVENT_ENUMERATION = True
+# See NUM_PROXIES below; these are the rate limits of signing in.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("LEARNML_PROXIES", default=0)
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
 # --- language, time --------------------------------------------------------------------------
@@ -232,7 +234,8 @@ GRADING = {
     # On top of the queue's own redelivery: how long a sent job may stay unclaimed.
     "RESEND_MARGIN_SECONDS": env.float("LEARNML_RESEND_MARGIN_SECONDS", default=60),
 }
-QUEUE_VISIBILITY_TIMEOUT_SECONDS = VISIBILITY_TIMEOUT_SECONDS
+QUEUE_HARD_TIME_LIMIT_SECONDS = hard_time_limit_seconds()
+QUEUE_VISIBILITY_TIMEOUT_SECONDS = visibility_timeout_seconds()
 
 LOGGING = {
     "version": 1,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .base import *  # noqa: F403
-from .base import env
+from .base import REST_FRAMEWORK, env
 
 SECRET_KEY = env.str("LEARNML_SECRET_KEY")
 DEMO_ACCOUNTS_ALLOWED = False
@@ -16,8 +16,10 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("LEARNML_HSTS_SUBDOMAINS", default=Fal
 SECURE_HSTS_PRELOAD = env.bool("LEARNML_HSTS_PRELOAD", default=False)
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-# Rate limits see the learner's address, not the proxy's.
-ALLAUTH_TRUSTED_PROXY_COUNT = env.int("LEARNML_TRUSTED_PROXIES", default=1)
+# Rate limits see the learner's address, not that of the TLS proxy in front.
+_proxies = env.int("LEARNML_PROXIES", default=1)
+ALLAUTH_TRUSTED_PROXY_COUNT = _proxies
+REST_FRAMEWORK = {**REST_FRAMEWORK, "NUM_PROXIES": _proxies}
 EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 EMAIL_HOST = env.str("LEARNML_EMAIL_HOST", default="localhost")
 EMAIL_PORT = env.int("LEARNML_EMAIL_PORT", default=25)

@@ -63,6 +63,8 @@ class Instance:
             **{k: v for k, v in os.environ.items() if k not in OUTSIDE_VARIABLES},
             "LEARNML_DATA": str(data_dir),
             "LEARNML_DEMO_PASSWORD": DEMO_PASSWORD,
+            # Tests ask more often than people do.
+            "LEARNML_API_RATE_USER": "100000/min",
             "PORT": str(free_port()),
             **environment,
         }
