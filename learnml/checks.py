@@ -7,8 +7,6 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
-from gpu_worker.queues import HARD_TIME_LIMIT_SECONDS
-
 MIN_SECRET_KEY_CHARACTERS = 50
 PLACEHOLDERS = ("change", "secret", "insecure", "example", "tests-only")
 
@@ -17,13 +15,15 @@ PLACEHOLDERS = ("change", "secret", "insecure", "example", "tests-only")
 def check_queue_times(**kwargs: Any) -> list[CheckMessage]:
     """A task that may run longer than the queue waits would be handed out twice."""
     visibility = settings.QUEUE_VISIBILITY_TIMEOUT_SECONDS
+    hard_limit = settings.QUEUE_HARD_TIME_LIMIT_SECONDS
     messages: list[CheckMessage] = []
-    if visibility <= HARD_TIME_LIMIT_SECONDS:
+    hard_limit = settings.QUEUE_HARD_TIME_LIMIT_SECONDS
+    if visibility <= hard_limit:
         messages.append(
             Error(
                 f"The queue hands a task out again after {visibility} s, but a task may run for "
-                f"{HARD_TIME_LIMIT_SECONDS} s.",
-                hint="Raise VISIBILITY_TIMEOUT_SECONDS in gpu_worker/queues.py.",
+                f"{hard_limit} s.",
+                hint="Raise LEARNML_VISIBILITY_TIMEOUT_SECONDS, on the site and on all workers.",
                 id="learnml.E001",
             )
         )

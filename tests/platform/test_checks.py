@@ -10,7 +10,6 @@ import pytest
 from django.core.checks import run_checks
 from pytest_django.fixtures import Settings
 
-from gpu_worker.queues import HARD_TIME_LIMIT_SECONDS
 from tests.platform.instance import PROJECT
 
 PRODUCTION = {
@@ -43,7 +42,7 @@ def test_tests_and_local_settings_pass() -> None:
 
 
 def test_queue_that_hands_out_running_tasks_is_refused(settings: Settings) -> None:
-    settings.QUEUE_VISIBILITY_TIMEOUT_SECONDS = HARD_TIME_LIMIT_SECONDS
+    settings.QUEUE_VISIBILITY_TIMEOUT_SECONDS = settings.QUEUE_HARD_TIME_LIMIT_SECONDS
     assert found() == {"learnml.E001"}
 
 
