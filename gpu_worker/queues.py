@@ -22,9 +22,19 @@ TASK_RECORD_NODE: Final = "grader.record_node"
 PRIORITY_LEARNER: Final = 0
 PRIORITY_REGRADE: Final = 6
 
-HARD_TIME_LIMIT_SECONDS: Final = 120
-# Must exceed the hard time limit, or a slow task is delivered a second time while it still runs.
-VISIBILITY_TIMEOUT_SECONDS: Final = 300
+
+def hard_time_limit_seconds() -> float:
+    """Return after how long a task's process is killed, from `LEARNML_TASK_TIME_LIMIT_SECONDS`."""
+    return float(os.environ.get("LEARNML_TASK_TIME_LIMIT_SECONDS") or 60)
+
+
+def visibility_timeout_seconds() -> float:
+    """Return after how long a dead worker's message is handed out again.
+
+    From `LEARNML_VISIBILITY_TIMEOUT_SECONDS`; the same on the site and on all workers. It must
+    exceed the hard time limit, or a slow task is delivered a second time while it still runs.
+    """
+    return float(os.environ.get("LEARNML_VISIBILITY_TIMEOUT_SECONDS") or 120)
 
 
 def broker_url_from_environment(environ: dict[str, str] | None = None) -> str:
@@ -57,13 +67,13 @@ def celery_settings(broker_url: str) -> dict[str, Any]:
         "task_acks_late": True,
         "task_reject_on_worker_lost": True,
         "worker_prefetch_multiplier": 1,
-        "task_time_limit": HARD_TIME_LIMIT_SECONDS,
+        "task_time_limit": hard_time_limit_seconds(),
         "task_serializer": "json",
         "accept_content": ["json"],
         "task_default_queue": QUEUE_CONTROL,
         "broker_connection_retry_on_startup": True,
         "broker_transport_options": {
-            "visibility_timeout": VISIBILITY_TIMEOUT_SECONDS,
+            "visibility_timeout": visibility_timeout_seconds(),
             "unacked_restore_interval": 5,
             "unacked_restore_throttle": 1,
             "queue_order_strategy": "priority",
