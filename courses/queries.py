@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Case, Exists, F, JSONField, OuterRef, QuerySet, Value, When
+from django.db.models import Exists, F, OuterRef, QuerySet, Value
 from django.db.models.fields import BooleanField
 from django.db.models.fields.json import KeyTextTransform
 
@@ -25,6 +25,7 @@ from courses.models import (
     RequirementMet,
 )
 from courses.progress.states import ChapterState
+from courses.published import contents_of
 from courses.quiz.attempts import count_done
 
 LearnerLookup = dict[str, Any] | None
@@ -124,8 +125,11 @@ def featured_chapter(courses: Sequence[CourseEntry]) -> Chapter | None:
 
 
 def chapter_page(course_slug: str, chapter_slug: str, learner: LearnerLookup) -> ChapterPage | None:
-    """Return the page of a published chapter, None if there is none: two queries at most."""
-    chapters = list(_with_page_of(course_slug, chapter_slug, learner))
+    """Return the page of a published chapter, None if there is none.
+
+    Two queries at most, and a third where this process has not shown the revision before.
+    """
+    chapters = list(_chapters_of(course_slug, learner))
     place = next((n for n, chapter in enumerate(chapters) if chapter.slug == chapter_slug), None)
     if place is None:
         return None
@@ -134,7 +138,7 @@ def chapter_page(course_slug: str, chapter_slug: str, learner: LearnerLookup) ->
     if revision is None:
         return None
     revision.chapter = chapter
-    revision.page, revision.answers = chapter.page, chapter.answers
+    revision.page, revision.answers = contents_of(revision)
     attempts: list[QuizAttempt] = []
     if learner is not None:
         attempts = list(QuizAttempt.objects.filter(chapter=chapter, **learner).order_by("number"))
@@ -150,14 +154,8 @@ def chapter_page(course_slug: str, chapter_slug: str, learner: LearnerLookup) ->
     )
 
 
-def _with_page_of(course_slug: str, chapter_slug: str, learner: LearnerLookup) -> QuerySet[Any]:
-    """Return a course's chapters; `page` and `answers` are there for the one named, else None.
-
-    One query serves the list of chapters and the page: the long fields are asked for in the one
-    row that shows them.
-    """
-    page = When(slug=chapter_slug, then=F("current_revision__page"))
-    answers = When(slug=chapter_slug, then=F("current_revision__answers"))
+def _chapters_of(course_slug: str, learner: LearnerLookup) -> QuerySet[Any]:
+    """Return a course's chapters with their revisions, these without their long fields."""
     return (
         published_chapters()
         .select_related("course", "current_revision__stylesheet")
@@ -165,15 +163,12 @@ def _with_page_of(course_slug: str, chapter_slug: str, learner: LearnerLookup) -
             *("slug", "title", "minutes", "position", "requirements"),
             *("course__slug", "course__title", "course__summary", "course__position"),
             *("current_revision__chapter_id", "current_revision__number"),
+            *("current_revision__content_hash", "current_revision__build_version"),
             *("current_revision__created_at", "current_revision__question_versions"),
             "current_revision__stylesheet__hash",
         )
         .filter(course__slug=course_slug)
-        .annotate(
-            page=Case(page, output_field=JSONField()),
-            answers=Case(answers, output_field=JSONField()),
-            completed=_completed(learner),
-        )
+        .annotate(completed=_completed(learner))
     )
 
 

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from courses import learners, panels, queries
 from courses.conditional import with_etag
 from courses.models import MathStylesheet
+from courses.published import reading_html
 from courses.queries import ChapterPage
 from courses.quiz.attempts import answer_question
 from courses.quiz.kinds import AnswerError, read
@@ -173,6 +174,7 @@ def _chapter_response(
         "chapter": found.chapter,
         "revision": found.revision,
         "page": found.revision.page,
+        "reading": reading_html(found.revision, found.course.slug, found.chapter.slug),
         "stylesheet_url": reverse("courses:math_css", args=[stylesheet.hash]) if stylesheet else "",
         "quiz": quiz,
         "panels": panels.panels_for("chapter", request, found.chapter),
