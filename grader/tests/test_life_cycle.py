@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from courses.models import Chapter, ChapterCompletion, RequirementMet
 from gpu_worker.protocol import Verdict
-from grader import outcomes, queries, services, tasks
+from grader import limits, outcomes, queries, services, tasks
 from grader.models import (
     AttemptState,
     GradingAttempt,
@@ -251,7 +251,8 @@ class TestVanishedMessages:
     @pytest.fixture
     def vanished(self, submit: Submit) -> Submission:
         submission = submit()
-        OutboxMessage.objects.update(sent_at=timezone.now() - timedelta(seconds=400))
+        sent_at = timezone.now() - limits.resend_after() - timedelta(seconds=1)
+        OutboxMessage.objects.update(sent_at=sent_at)
         return submission
 
     def test_a_message_gone_from_an_empty_queue_is_sent_again(
@@ -265,10 +266,11 @@ class TestVanishedMessages:
     def test_not_while_the_broker_could_still_hand_it_out(
         self, vanished: Submission, broker: FakeBroker
     ) -> None:
-        OutboxMessage.objects.update(sent_at=timezone.now() - timedelta(seconds=310))
+        just_before = timezone.now() - limits.resend_after() + timedelta(seconds=5)
+        OutboxMessage.objects.update(sent_at=just_before)
         assert services.requeue_lost().resent == 0
         broker.backlog = 3
-        OutboxMessage.objects.update(sent_at=timezone.now() - timedelta(seconds=400))
+        OutboxMessage.objects.update(sent_at=just_before - timedelta(seconds=10))
         assert services.requeue_lost().resent == 0
 
     def test_on_a_busy_queue_it_is_missed_when_a_later_one_was_served(
