@@ -71,6 +71,7 @@ def play_exactly(
     arrays = [arrange(a) if native else _wide(a) for a in case.script.arrays]
     results: list[Expected] = []
     gradients: dict[int, Array] = {}
+    smallest_normal = float(np.finfo(case.dtype).smallest_normal)
 
     def make(dim: int, *arguments: float) -> Any:
         layer = cls(dim, *arguments)
@@ -85,7 +86,7 @@ def play_exactly(
         if operation.send:
             quantity = quantity_of(operation)
             dout = None if quantity == "y" else gradients.get(operation.instance)
-            sizes = {} if native else term_sizes(layer, dout)
+            sizes = {} if native else term_sizes(layer, dout, smallest_normal)
             results.append(Expected(quantity, np.array(value), sizes.get(quantity)))
 
     with np.errstate(all="ignore"), warnings.catch_warnings():

@@ -41,6 +41,23 @@ def test_a_result_that_cancels_is_measured_by_its_terms() -> None:
     assert units[0, 0] > 1e6
 
 
+@pytest.mark.parametrize("name", ["rmsnorm", "layernorm"])
+def test_gamma_may_enlarge_the_rounding_of_a_subnormal_xhat(name: str) -> None:
+    """Honest code may round xhat to float16 before it multiplies: up to (|gamma| + 1) / 2 steps."""
+    reference = get(name).module("reference_numpy")
+    half = np.finfo(np.float16)
+    layer = getattr(reference, get(name).class_name)(101, 1e-3)
+    layer.gamma = np.linspace(-8.0, 8.0, 101)
+    x = np.random.default_rng(7).integers(-50, 51, (20, 101)) * float(half.smallest_subnormal)
+    y = layer.forward(x.astype(np.float64))
+    sizes = reference.term_sizes(layer, None, float(half.smallest_normal))["y"]
+    rounded_early = (layer.xhat.astype(np.float16) * layer.gamma.astype(np.float16)).astype(
+        np.float16
+    )
+    units = error_in_units(rounded_early, y, sizes, np.dtype(np.float16))
+    assert 0.4 < units.max() <= 1.5
+
+
 @pytest.mark.parametrize(
     ("dtype", "dim", "rows", "summed", "limit"),
     [

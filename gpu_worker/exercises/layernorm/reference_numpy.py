@@ -103,19 +103,24 @@ class LayerNormScratch:
         return inner * self.rstd
 
 
-def term_sizes(layer: LayerNormScratch, dout: Array | None) -> dict[str, NDArray[np.float64]]:
+def term_sizes(
+    layer: LayerNormScratch, dout: Array | None, smallest_normal: float = 0.0
+) -> dict[str, NDArray[np.float64]]:
     """Return the size of the terms that make each result: the scale of its rounding error.
 
     Centring subtracts numbers of size |x| and |mean|, so xhat carries an error of the size
     S = (|x| + mean|x|) * rstd, and rstd a relative one of K = 1 + mean(|xhat| * S); both reach
-    every result. `layer` has run forward in float64, and backward if dout (..., D) is given.
+    every result. Below the dtype's `smallest_normal` number xhat is rounded as that number is,
+    and gamma enlarges the rounding. `layer` has run forward in float64, and backward if
+    dout (..., D) is given.
     """
     gamma = np.abs(layer.gamma.astype(np.float64))
     xhat, rstd = np.abs(layer.xhat), layer.rstd
     centring = (np.abs(layer.x) + np.mean(np.abs(layer.x), axis=-1, keepdims=True)) * rstd
     relative = 1.0 + np.mean(xhat * centring, axis=-1, keepdims=True)
     standardized = centring + xhat * relative
-    sizes = {"y": standardized * gamma + np.abs(layer.beta.astype(np.float64))}
+    beta = np.abs(layer.beta.astype(np.float64))
+    sizes = {"y": np.maximum(standardized, smallest_normal) * gamma + beta}
     if dout is not None:
         d = np.abs(dout)
         g = d * gamma

@@ -91,15 +91,19 @@ class RMSNormScratch:
         return (self.weighted(d) - self.xhat * self.projection(d)) * self.rstd
 
 
-def term_sizes(layer: RMSNormScratch, dout: Array | None) -> dict[str, NDArray[np.float64]]:
+def term_sizes(
+    layer: RMSNormScratch, dout: Array | None, smallest_normal: float = 0.0
+) -> dict[str, NDArray[np.float64]]:
     """Return the size of the terms that make each result: the scale of its rounding error.
 
     y: |xhat * gamma|; dx: (|d*gamma| + |xhat| * mean|d*gamma*xhat|) * rstd; dgamma: sum|d*xhat|.
+    Below the dtype's `smallest_normal` number xhat is rounded as that number is, and gamma
+    enlarges the rounding: in y, |xhat| is at least that.
     `layer` has run forward in float64, and backward if dout (..., D) is given.
     """
     gamma = layer.gamma.astype(np.float64)
     xhat = np.abs(layer.xhat)
-    sizes = {"y": xhat * np.abs(gamma)}
+    sizes = {"y": np.maximum(xhat, smallest_normal) * np.abs(gamma)}
     if dout is not None:
         d = np.abs(dout)
         weighted = d * np.abs(gamma)
