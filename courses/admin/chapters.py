@@ -13,6 +13,7 @@ from simple_history.admin import SimpleHistoryAdmin
 from courses import services
 from courses.models import Chapter, ChapterRevision, Course, Formula, Question
 
+from .conflicts import LoadedStateForm, RefuseStaleMixin
 from .forms import ChapterForm, FormulaForm, QuestionForm
 from .inlines import (
     ChapterInline,
@@ -30,7 +31,8 @@ from .publishing import TEXT_OVERRIDES, PublishOnSaveAdmin
 
 
 @admin.register(Course)
-class CourseAdmin(SortableAdminBase, SimpleHistoryAdmin):
+class CourseAdmin(RefuseStaleMixin, SortableAdminBase, SimpleHistoryAdmin):
+    form = LoadedStateForm
     list_display = ("title", "slug", "position")
     fields = ("title", "slug", "summary", "position")
     formfield_overrides = TEXT_OVERRIDES

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from courses.models import Chapter, Listing
 from courses.rendering import SourceError
 
+from .conflicts import LoadedStateForm
 from .fields import NamedLinesField, RequirementsField
 
 Errors = dict[str, list[SourceError]]
@@ -31,7 +32,7 @@ def error_html(error: SourceError) -> SafeString:
     )
 
 
-class ContentForm(forms.ModelForm):
+class ContentForm(LoadedStateForm):
     """A form of one part of a chapter.
 
     `content_errors` is what publishing found wrong with this very input (empty at the first try);
@@ -111,6 +112,23 @@ class PartFormSet(CustomInlineFormSet):
     part: ClassVar[str] = ""
     identity: ClassVar[str] = "key"
     content_errors: ClassVar[Errors] = {}
+
+    def get_queryset(self) -> Any:
+        """The rows that the forms belong to, one each, also those deleted since.
+
+        The admin shows as many forms as there are rows: with the rows as they are now, what
+        somebody typed into a row that was deleted meanwhile would not be shown again.
+        """
+        rows = super().get_queryset()
+        if not self.is_bound:
+            return rows
+        by_key = {str(row.pk): row for row in rows}
+        name = self.model._meta.pk.name
+        sent = [
+            self.data.get(f"{self.add_prefix(place)}-{name}", "")
+            for place in range(self.initial_form_count())
+        ]
+        return [by_key.get(key) or self.model() for key in sent]
 
     def clean(self) -> None:
         super().clean()

@@ -16,6 +16,7 @@ from courses.content.errors import ContentError
 from courses.models import Chapter
 from courses.rendering import RenderError, SourceError
 
+from .conflicts import RefuseStaleMixin
 from .fields import ExactTextField
 from .forms import Errors
 
@@ -30,7 +31,7 @@ def content_errors(request: HttpRequest) -> Errors:
     return errors
 
 
-class PublishOnSaveAdmin(SortableAdminBase, SimpleHistoryAdmin):
+class PublishOnSaveAdmin(RefuseStaleMixin, SortableAdminBase, SimpleHistoryAdmin):
     """Admin of a chapter or of a part with a page of its own.
 
     A save runs in one transaction: rows, revision, log and history are all written or none is.
@@ -44,6 +45,9 @@ class PublishOnSaveAdmin(SortableAdminBase, SimpleHistoryAdmin):
     def chapter_of(self, obj: Any) -> Chapter:
         """Return the chapter that is published when `obj` is saved."""
         raise TypeError(f"{type(self).__name__} does not say which chapter it publishes.")
+
+    def lock(self, obj: Any) -> None:
+        super().lock(self.chapter_of(obj))
 
     def before_publishing(self, obj: Any) -> None:
         """Set right what was just saved; runs in the transaction of the save."""

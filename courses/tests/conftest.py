@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
 
 from courses.content.importer import load_course
 from courses.models import Chapter, Course
@@ -36,6 +38,20 @@ def tiny_course(db: None) -> Course:
 @pytest.fixture
 def rows(tiny_course: Course) -> Chapter:
     return Chapter.objects.select_related("current_revision").get(slug="rows")
+
+
+def client_of_author(name: str) -> Client:
+    """Return the browser of a new account that may edit."""
+    user = User.objects.create_user(name, is_staff=True)
+    user.groups.add(Group.objects.get(name="author"))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def author(rows: Chapter) -> Client:
+    return client_of_author("author")
 
 
 def answer_url(question_key: str) -> str:

@@ -7,74 +7,17 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Group, User
-from django.http import HttpResponse
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from courses.models import Chapter, ChapterRevision, Choice, Formula, Listing, Question
 from courses.rendering import RenderError
 
+from .admin_forms import change_url, errors_at, post, prefix_of
 from .conftest import CHAPTER_URL, RIGHT_ANSWERS, answer_url
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def author(rows: Chapter) -> Client:
-    user = User.objects.create_user("author", is_staff=True)
-    user.groups.add(Group.objects.get(name="author"))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def change_url(row: Any) -> str:
-    return reverse(f"admin:courses_{row._meta.model_name}_change", args=[row.pk])
-
-
-def form_data(response: HttpResponse) -> dict[str, Any]:
-    """Return what a browser would post from an admin form that was not touched."""
-    context = response.context
-    forms = [context["adminform"].form]
-    data: dict[str, Any] = {}
-    for inline in context["inline_admin_formsets"]:
-        forms += [inline.formset.management_form, *inline.formset.initial_forms]
-    for form in forms:
-        for bound in form:
-            value = bound.value()
-            if value is True:
-                data[bound.html_name] = "on"
-            elif value is not None and value is not False:
-                # Browsers send texts with CR LF.
-                data[bound.html_name] = re.sub(r"\r?\n", "\r\n", str(value))
-    return data
-
-
-def post(client: Client, url: str, **changes: Any) -> HttpResponse:
-    page = client.get(url)
-    assert page.status_code == 200
-    data = form_data(page) | changes
-    return client.post(url, {name: value for name, value in data.items() if value is not None})
-
-
-def prefix_of(page: HttpResponse, formset: str, key: str) -> str:
-    """Return the prefix of the row with this key in one of the page's inlines."""
-    for inline in page.context["inline_admin_formsets"]:
-        if inline.formset.prefix == formset:
-            for form in inline.formset.initial_forms:
-                if key in (getattr(form.instance, "key", ""), getattr(form.instance, "value", "")):
-                    return str(form.prefix)
-    raise KeyError(key)
-
-
-def errors_at(response: HttpResponse, formset: str, prefix: str) -> dict[str, list[str]]:
-    for inline in response.context["inline_admin_formsets"]:
-        if inline.formset.prefix == formset:
-            for form in inline.formset.forms:
-                if form.prefix == prefix:
-                    return {name: list(found) for name, found in form.errors.items()}
-    return {}
 
 
 def test_saving_without_a_change_publishes_nothing(author: Client, rows: Chapter) -> None:
