@@ -70,7 +70,8 @@ TEXTS: Final = MappingProxyType(
             "Held for review",
             "The run did something that solutions of this exercise do not do, so it has no score "
             "yet.",
-            "A grader looks at it. You can go on and send another version meanwhile.",
+            "A grader looks at it and decides; this page then shows the decision and its reason. "
+            "You can go on and send another version meanwhile.",
         ),
         Outcome.NOT_GRADABLE: OutcomeText(
             "Could not be graded",
@@ -92,6 +93,11 @@ PHASE_TEXTS: Final = MappingProxyType(
 
 def text_of(outcome: str) -> OutcomeText:
     return TEXTS[Outcome(outcome)]
+
+
+def decided_text(reason: str) -> str:
+    """Return what a submission shows in place of the outcome's text once a grader has decided."""
+    return f"Decided by a grader: {reason}"
 
 
 def phase_text(phase: str, case: int, cases: int) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+
+from grader.models import Submission
 
 
 class ReadOnlyMixin:
@@ -26,6 +29,14 @@ class ReadOnlyMixin:
 def preformatted(text: str) -> SafeString:
     """Show text as it is, escaped, with its line ends."""
     return format_html('<pre tabindex="0">{}</pre>', text)
+
+
+def shown_source(submission: Submission) -> SafeString:
+    return preformatted(submission.source)
+
+
+def shown_report(submission: Submission) -> SafeString:
+    return preformatted(json.dumps(submission.report, indent=2, ensure_ascii=False))
 
 
 class ExactCountOff(admin.ModelAdmin):

@@ -1,18 +1,19 @@
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from grader.models import AttemptState, GradingAttempt, Submission, SubmissionState
 
-from .readonly import ExactCountOff, ReadOnlyMixin, preformatted
+from . import decisions, readonly
+from .readonly import ExactCountOff, ReadOnlyMixin
 
 STUCK_AFTER = timedelta(minutes=5)
 
@@ -84,6 +85,8 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
         "cases",
         "outcome",
         "score",
+        "decision_reason",
+        "decided_at",
         "source_sha256",
         "source_bytes",
         "created_at",
@@ -101,13 +104,28 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
             return submissions.defer("source", "report")
         return submissions
 
+    def get_urls(self) -> list[URLPattern]:
+        decide = self.admin_site.admin_view(self.decide_view)
+        name = "grader_submission_decide"
+        return [path("<int:pk>/decide/", decide, name=name), *super().get_urls()]
+
+    def decide_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        return decisions.decide(request, pk, self.admin_site)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        submission = context.get("original")
+        context["may_decide"] = decisions.may_decide(request, submission)
+        return super().render_change_form(request, context, *args, **kwargs)
+
     @admin.display(description="source")
     def shown_source(self, submission: Submission) -> SafeString:
-        return preformatted(submission.source)
+        return readonly.shown_source(submission)
 
     @admin.display(description="report")
     def shown_report(self, submission: Submission) -> SafeString:
-        return preformatted(json.dumps(submission.report, indent=2, ensure_ascii=False))
+        return readonly.shown_report(submission)
 
 
 class LostFilter(admin.SimpleListFilter):

@@ -20,10 +20,10 @@ def has_scope(request: Request, scope: Scope) -> bool:
     return not isinstance(token, ApiToken) or scope.value in token.scopes
 
 
-def sees_all(request: Request) -> bool:
-    """Return whether the call may see every learner's submissions."""
+def sees_all(request: Request, scope: Scope = Scope.READ) -> bool:
+    """Return whether the call may see every learner's submissions, under this scope."""
     user: User | AnonymousUser = request.user
-    return has_scope(request, Scope.READ) and queries.sees_all_submissions(user)
+    return has_scope(request, scope) and queries.sees_all_submissions(user)
 
 
 class Scoped(BasePermission):

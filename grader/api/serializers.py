@@ -11,7 +11,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from courses.models import Chapter
-from grader import outcomes, queries
+from grader import queries
 from grader.limits import MAX_SOURCE_BYTES
 from grader.models import (
     ApiToken,
@@ -25,12 +25,23 @@ from grader.models import (
     WorkerNode,
 )
 from grader.registry import find_spec
+from grader.services.decide import MAX_REASON_CHARACTERS, SCORES
 
 from .fields import SourceField, StrictCharField
 from .reports import ReportField
 
 TRACKS = serializers.ListField(child=serializers.ChoiceField(Track.choices))
 LINKS = {"type": "object", "additionalProperties": {"type": "string", "format": "uri"}}
+
+
+DECISION = {
+    "type": ["object", "null"],
+    "required": ["reason", "decided_at"],
+    "properties": {
+        "reason": {"type": "string"},
+        "decided_at": {"type": "string", "format": "date-time"},
+    },
+}
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
@@ -260,6 +271,15 @@ class NewUploadSerializer(serializers.Serializer[Any]):
         return attrs
 
 
+class NewDecisionSerializer(serializers.Serializer[Any]):
+    """A grader's decision on a submission that is held for review."""
+
+    outcome = serializers.ChoiceField([(o.value, o.label) for o in SCORES])
+    reason = StrictCharField(
+        max_length=MAX_REASON_CHARACTERS, help_text="What the learner reads: why it is decided so."
+    )
+
+
 class SubmissionSummarySerializer(_Linked):
     """A submission in a list."""
 
@@ -306,6 +326,9 @@ class SubmissionSerializer(SubmissionSummarySerializer):
     grading_attempts = serializers.SerializerMethodField(
         help_text="How often a worker was given it."
     )
+    decision = serializers.SerializerMethodField(
+        help_text="A grader's decision on a submission that was held for review, else null."
+    )
     report = ReportField()
 
     @extend_schema_field({"type": ["integer", "null"], "minimum": 1})
@@ -316,12 +339,19 @@ class SubmissionSerializer(SubmissionSummarySerializer):
     def get_message(self, submission: Submission) -> str:
         page = self.context["page"]
         if submission.outcome:
-            return outcomes.text_of(submission.outcome).text
+            return str(page.outcome_text)
         return str(page.phase_text or f"{page.state_text}.")
 
     @extend_schema_field({"type": ["boolean", "null"]})
     def get_counts_as_attempt(self, submission: Submission) -> bool | None:
         return submission.outcome != Outcome.NOT_GRADABLE if submission.outcome else None
+
+    @extend_schema_field(DECISION)
+    def get_decision(self, submission: Submission) -> dict[str, Any] | None:
+        if submission.decided_at is None:
+            return None
+        moment = serializers.DateTimeField().to_representation(submission.decided_at)
+        return {"reason": submission.decision_reason, "decided_at": moment}
 
     def get_grading_attempts(self, submission: Submission) -> int:
         return submission.attempts.count()

@@ -35,6 +35,11 @@ urlpatterns = [
         submissions.ResubmitView.as_view(),
         name="resubmit",
     ),
+    path(
+        "submissions/<publicid:public_id>/decision/",
+        submissions.DecisionView.as_view(),
+        name="decision",
+    ),
     path("workers/", workers.WorkersView.as_view(), name="workers"),
     path("schema/", docs.SchemaView.as_view(), name="schema"),
     path("docs/", docs.docs, name="docs"),

@@ -10,6 +10,7 @@ from django.db import models
 
 class AuditAction(models.TextChoices):
     SUBMISSION_RESUBMITTED = "submission.resubmitted", "sent a submission again"
+    SUBMISSION_DECIDED = "submission.decided", "decided on a submission held for review"
     EXERCISE_CHANGED = "exercise.changed", "changed an exercise"
     TOKEN_CREATED = "token.created", "made an API token"
     TOKEN_REVOKED = "token.revoked", "revoked an API token"

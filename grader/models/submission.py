@@ -51,6 +51,10 @@ class Submission(models.Model):
         null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
     )
     report = models.JSONField(default=dict, blank=True)
+    decision_reason = models.TextField(
+        blank=True, help_text="Why a grader decided as it stands; empty where the worker did."
+    )
+    decided_at = models.DateTimeField(null=True, blank=True)
 
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -106,6 +110,16 @@ class Submission(models.Model):
                 ),
                 name="grader_submission_score_fits_outcome",
             ),
+            models.CheckConstraint(
+                condition=(
+                    Q(decision_reason="", decided_at__isnull=True)
+                    | (
+                        ~Q(decision_reason="")
+                        & Q(decided_at__isnull=False, state=SubmissionState.FINISHED)
+                    )
+                ),
+                name="grader_submission_decision_has_reason",
+            ),
         ]
         indexes = [
             models.Index(fields=["-created_at", "-id"], name="grader_sub_newest"),
@@ -127,3 +141,7 @@ class Submission(models.Model):
     @property
     def is_final(self) -> bool:
         return self.state == SubmissionState.FINISHED
+
+    @property
+    def is_flagged(self) -> bool:
+        return self.outcome == Outcome.FLAGGED

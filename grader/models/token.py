@@ -11,7 +11,7 @@ from .ids import new_public_id
 class Scope(models.TextChoices):
     READ = "read", "read what the owner's role may read"
     SUBMIT = "submit", "submit sources and answers"
-    GRADE = "grade", "mark submissions and see the workers"
+    GRADE = "grade", "decide on submissions held for review and see the workers"
 
 
 class ApiToken(models.Model):

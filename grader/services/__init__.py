@@ -1,5 +1,6 @@
 """All that changes the grader's state: one function per change, each with its transaction."""
 
+from .decide import decide_flagged
 from .dispatch import send_outbox
 from .errors import Refused
 from .lost import Swept, requeue_lost
@@ -12,6 +13,7 @@ __all__ = [
     "Refused",
     "Swept",
     "create_token",
+    "decide_flagged",
     "record_node",
     "record_progress",
     "record_verdict",

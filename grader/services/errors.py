@@ -63,6 +63,23 @@ class NotResubmittable(Refused):
     status = 409
 
 
+class NotDecidable(Refused):
+    """A person's decision on a submission that no person has to decide on."""
+
+    code = "not_flagged"
+    status = 409
+
+
+class DecisionRefused(Refused):
+    """The outcome or the reason of a decision cannot be used."""
+
+    code = "decision_invalid"
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
 class NotAllowed(Refused):
     code = "not_allowed"
     status = 403

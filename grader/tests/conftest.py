@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.core.cache import cache
 from django.db import transaction
+from django.db.models import Q
 from rest_framework.test import APIClient
 
 from courses.models import Chapter, Course
@@ -62,8 +63,9 @@ def other(db: None) -> User:
 @pytest.fixture
 def grader(db: None) -> User:
     user = User.objects.create_user("grader", password="grader-password", is_staff=True)
+    own = Permission.objects.filter(content_type__app_label="grader")
     user.user_permissions.set(
-        Permission.objects.filter(content_type__app_label="grader", codename__startswith="view_")
+        own.filter(Q(codename__startswith="view_") | Q(codename="change_submission"))
     )
     return user
 

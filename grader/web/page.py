@@ -93,6 +93,8 @@ class SubmissionPage:
 
     @property
     def outcome_text(self) -> str:
+        if self.submission.decided_at:
+            return outcomes.decided_text(self.submission.decision_reason)
         return outcomes.text_of(self.outcome).text if self.outcome else ""
 
     @property
@@ -107,7 +109,13 @@ class SubmissionPage:
 
     @property
     def report(self) -> dict[str, Any]:
-        return self.submission.report if isinstance(self.submission.report, dict) else {}
+        """What the worker found; after a person's decision its objection is a note."""
+        report = self.submission.report if isinstance(self.submission.report, dict) else {}
+        failure = report.get("failure")
+        if not self.submission.decided_at or not failure:
+            return report
+        note = f"It was held for review: {failure['message']}"
+        return {**report, "failure": None, "notes": [*report.get("notes", []), note]}
 
     @property
     def chapter_url(self) -> str:

@@ -17,7 +17,11 @@ from grader.api.base import ApiView, caller, problems
 from grader.api.filters import SubmissionFilter
 from grader.api.pagination import KeysetPagination
 from grader.api.permissions import Scoped, sees_all
-from grader.api.serializers import SubmissionSerializer, SubmissionSummarySerializer
+from grader.api.serializers import (
+    NewDecisionSerializer,
+    SubmissionSerializer,
+    SubmissionSummarySerializer,
+)
 from grader.models import Scope, Submission
 from grader.web.page import SubmissionPage
 
@@ -29,8 +33,11 @@ IF_NONE_MATCH = OpenApiParameter(
 )
 
 
-def _visible(request: Request, public_id: str) -> Submission:
-    """Return the submission if the call may see it; 404 otherwise, which tells nothing of it."""
+def _visible(request: Request, public_id: str, scope: Scope = Scope.READ) -> Submission:
+    """Return the submission if the call may see it; 404 otherwise, which tells nothing of it.
+
+    Others' submissions are seen by those whose role carries it, under the `scope` of the call.
+    """
     submission = (
         Submission.objects.select_related("exercise__chapter__course", "user")
         .filter(public_id=public_id)
@@ -38,7 +45,7 @@ def _visible(request: Request, public_id: str) -> Submission:
     )
     if submission is None:
         raise Http404
-    if submission.user_id != request.user.pk and not sees_all(request):
+    if submission.user_id != request.user.pk and not sees_all(request, scope):
         raise Http404
     return submission
 
@@ -73,7 +80,7 @@ class SubmissionsView(ApiView, GenericAPIView[Submission]):
     @extend_schema(
         operation_id="submissions_list",
         summary="List submissions",
-        description="Your own; with the scope grade and a grader's role, everybody's.",
+        description="Your own; with a grader's role, everybody's.",
         responses={200: SubmissionSummarySerializer(many=True), **problems(400, 403)},
         tags=["submissions"],
     )
@@ -136,3 +143,24 @@ class ResubmitView(ApiView):
         submission = services.resubmit(caller(request), _visible(request, public_id))
         context = {"request": request, "page": SubmissionPage.of(submission)}
         return Response(SubmissionSerializer(submission, context=context).data, status=202)
+
+
+class DecisionView(ApiView):
+    scopes = {"POST": Scope.GRADE}
+
+    @extend_schema(
+        operation_id="submissions_decide",
+        summary="Decide on a submission that is held for review",
+        description="For graders, on submissions with the outcome `flagged`. The learner reads the "
+        "reason, not who gave it. Accepted scores 1, the others 0.",
+        request=NewDecisionSerializer,
+        responses={200: SubmissionSerializer, **problems(400, 403, 404, 409, 413, 415)},
+        tags=["submissions"],
+    )
+    def post(self, request: Request, public_id: str) -> Response:
+        submission = _visible(request, public_id, Scope.GRADE)
+        wanted = NewDecisionSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        services.decide_flagged(submission, caller(request), **wanted.validated_data)
+        context = {"request": request, "page": SubmissionPage.of(submission)}
+        return Response(SubmissionSerializer(submission, context=context).data)

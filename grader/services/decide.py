@@ -1,0 +1,87 @@
+"""A person's decision on a submission that the grading held for review."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from grader.messages import UNSTORABLE
+from grader.models import AuditAction, Outcome, Submission, SubmissionState
+
+from .audit import record_act
+from .errors import DecisionRefused, NotAllowed, NotDecidable
+from .requirements import mark_exercise_met
+
+PERMISSION: Final = "grader.change_submission"
+SCORES: Final = MappingProxyType(
+    {Outcome.ACCEPTED: 1.0, Outcome.WRONG_ANSWER: 0.0, Outcome.CONTRACT_ERROR: 0.0}
+)
+"""What may be decided, and the score that goes with it."""
+MAX_REASON_CHARACTERS: Final = 1_000
+
+
+def decide_flagged(submission: Submission, by: User, outcome: str, reason: str) -> Submission:
+    """Settle a submission held for review; the learner reads the reason, not who gave it.
+
+    What the worker found stays as it is, in the report and in the grading attempt. An acceptance
+    meets the chapter's requirement as a worker's would. Of two decisions at once the first holds.
+
+    Raises:
+        NotAllowed: the person may not change submissions.
+        DecisionRefused: an outcome that nobody can decide on, or no usable reason.
+        NotDecidable: it is not held for review, or no longer.
+    """
+    if not by.has_perm(PERMISSION):
+        raise NotAllowed("Only graders decide on submissions that are held for review.")
+    decided = _outcome(outcome)
+    text = _reason(reason)
+    now = timezone.now()
+    with transaction.atomic():
+        moved = Submission.objects.filter(
+            pk=submission.pk, state=SubmissionState.FINISHED, outcome=Outcome.FLAGGED
+        ).update(
+            outcome=decided,
+            score=SCORES[decided],
+            decision_reason=text,
+            decided_at=now,
+            updated_at=now,
+            version=F("version") + 1,
+        )
+        if not moved:
+            raise NotDecidable(
+                "This submission is not held for review, or somebody has decided on it already."
+            )
+        submission.refresh_from_db()
+        if decided is Outcome.ACCEPTED:
+            mark_exercise_met(submission)
+        record_act(
+            by,
+            AuditAction.SUBMISSION_DECIDED,
+            f"submission:{submission.public_id}",
+            outcome=decided.value,
+            reason=text,
+        )
+    return submission
+
+
+def _outcome(value: str) -> Outcome:
+    for outcome in SCORES:
+        if value == outcome.value:
+            return outcome
+    raise DecisionRefused(f"Decide on one of {', '.join(o.value for o in SCORES)}.", "outcome")
+
+
+def _reason(value: str) -> str:
+    text = value.strip()
+    if not text:
+        raise DecisionRefused("Give the reason: the learner reads it.", "reason")
+    if len(text) > MAX_REASON_CHARACTERS or UNSTORABLE.search(text):
+        raise DecisionRefused(
+            f"A reason has at most {MAX_REASON_CHARACTERS:,} characters, without NUL.", "reason"
+        )
+    return text
