@@ -11,20 +11,23 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 
 from learnml import demo
+from learnml.roles import make_roles
 from learnml.supervisor import fingerprint
 
 Say = Callable[[str], None]
 
 
 def prepare_database(say: Say) -> None:
-    """Migrate, then load courses and exercises from their files.
+    """Migrate, bring the roles up to date, load courses and exercises from their files.
 
-    All three change nothing where nothing is to be changed, so running again is harmless.
+    All of it changes nothing where nothing is to be changed, so running again is harmless.
     """
     digest = fingerprint.database_fingerprint(settings.BASE_DIR)
     if pending_migrations():
         say("Migrating the database ...")
         call_command("migrate", interactive=False, verbosity=0)
+    # Migrating does it too, but the table of roles changes without a migration.
+    make_roles()
     call_command("load_course")
     call_command("load_exercises")
     _mark(digest)
