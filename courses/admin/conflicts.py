@@ -68,9 +68,10 @@ class RefuseStaleMixin:
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponseBase:
-        view = super().changeform_view  # type: ignore[misc]
+        view: Any = super().changeform_view  # type: ignore[misc]
         if request.method != "POST" or object_id is None:
-            return view(request, object_id, form_url, extra_context)  # type: ignore[no-any-return]
+            response: HttpResponseBase = view(request, object_id, form_url, extra_context)
+            return response
         with transaction.atomic():
             obj = self.get_object(request, object_id)  # type: ignore[attr-defined]
             if obj is not None:
@@ -79,7 +80,8 @@ class RefuseStaleMixin:
             request.edit_conflict = conflict  # type: ignore[attr-defined]
             # What was deleted meanwhile is shown as a new one, so that its text is not lost.
             shown = object_id if obj is not None or not conflict else None
-            return view(request, shown, form_url, extra_context)  # type: ignore[no-any-return]
+            response = view(request, shown, form_url, extra_context)
+            return response
 
     def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
         form = super().get_form(request, obj, **kwargs)  # type: ignore[misc]

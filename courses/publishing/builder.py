@@ -11,6 +11,7 @@ from courses.content.schema import ChapterContent
 from courses.rendering import RENDERER_VERSION, render_all
 
 from .answers import answers_of, question_versions
+from .links import dead_links
 from .page import page_of
 from .sources import sources_of
 
@@ -38,9 +39,11 @@ def build(content: ChapterContent, published: bool = True) -> Built:
     own failure and no fault of the content.
     """
     errors = broken_rules(content, published)
-    rendered = render_all(sources_of(content))
-    for field, found in rendered.errors.items():
-        errors.setdefault(field, []).extend(found)
+    sources = sources_of(content)
+    rendered = render_all(sources)
+    for more in (rendered.errors, dead_links(content, sources, rendered.html)):
+        for field, found in more.items():
+            errors.setdefault(field, []).extend(found)
     if errors:
         raise ContentError(errors)
     return Built(

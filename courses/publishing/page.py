@@ -133,8 +133,8 @@ def _question(number: int, question: QuestionContent, rendered: Html) -> dict[st
     }
 
 
-def _headings(content: ChapterContent) -> list[dict[str, str]]:
-    """The parts that the page has, in its order; panels bring their own headings."""
+def parts_of(content: ChapterContent) -> set[str]:
+    """Return which parts the page has, by their keys in `PART_TITLES`."""
     present = {
         "intuition": content.intuition,
         "formulas": content.formulas,
@@ -145,8 +145,14 @@ def _headings(content: ChapterContent) -> list[dict[str, str]]:
         "summary": content.summary_text,
         "references": content.references,
     }
+    return {part for part, filling in present.items() if filling}
+
+
+def _headings(content: ChapterContent) -> list[dict[str, str]]:
+    """The parts that the page has, in its order; panels bring their own headings."""
+    present = parts_of(content)
     return [
         {"id": f"part-{part}", "title": title}
         for part, title in PART_TITLES.items()
-        if present[part]
+        if part in present
     ]

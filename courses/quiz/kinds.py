@@ -133,13 +133,14 @@ class Numeric:
         return text[:MAX_NUMBER_CHARACTERS]
 
     def check(self, answers: Answers, given: Given) -> Result:
-        value = read_number(str(given))
-        answer, tolerance = read_number(answers["answer"]), read_number(answers["tolerance"])
+        value, answer, tolerance = (
+            _stored(text) for text in (str(given), answers["answer"], answers["tolerance"])
+        )
         if within_tolerance(value, answer, tolerance):
             return Result(True, [], "That is right.")
         read_as = f"Read as {_decimal(value)}. " if not _is_plain(str(given)) else ""
         for hint in answers["hints"]:
-            if within_tolerance(value, read_number(hint["value"]), tolerance):
+            if within_tolerance(value, _stored(hint["value"]), tolerance):
                 feedback = [Feedback("", False, hint["feedback_html"])]
                 return Result(False, feedback, f"{read_as}That is not right. Read what went wrong.")
         message = f"{read_as}That is not within the tolerance. Check your steps, and try again."
@@ -147,6 +148,11 @@ class Numeric:
 
     def version_fields(self, question: Mapping[str, Any]) -> Any:
         return [str(read_number(question[name])) for name in ("answer", "tolerance")]
+
+
+def _stored(text: str) -> Fraction:
+    """Read what was accepted earlier, as it was read then: a comma is a decimal comma."""
+    return read_number(text, refuse_ambiguous=False)
 
 
 def _is_plain(text: str) -> bool:

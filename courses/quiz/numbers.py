@@ -41,6 +41,8 @@ _ALLOWED = re.compile(r"[0-9a-z.()+*/ -]+")
 _LITERAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?")
 _SIGNED_LITERAL = re.compile(rf"([+-]?) *({_LITERAL.pattern})")
 _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]+),([0-9]+)(?![0-9.,])")
+# 65,504 is a whole number to one reader and a decimal to another; 0,504 and 65,5 are decimals.
+_THOUSANDS_COMMA = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9,])(?:\.[0-9]+)?")
 _THOUSANDS_SPACE = re.compile(r"(?<=[0-9]) (?=[0-9]{3}(?![0-9]))")
 _ROOT_SIGN = re.compile(r"\u221a *([0-9.]+|pi)")
 
@@ -57,14 +59,33 @@ class NumberError(ValueError):
         )
 
 
-def read_number(text: str) -> Fraction:
+class AmbiguousCommaError(NumberError):
+    """A comma that may mark thousands or decimals: nobody's answer is judged by a guess."""
+
+    def __init__(self, number: str) -> None:
+        whole, decimals = number.replace(",", ""), number.replace(",", ".")
+        plain = decimals.count(".") == 1
+        ValueError.__init__(
+            self,
+            f"“{number}” can mean {whole} or {decimals}. Write {whole}, or {decimals} with a point."
+            if plain
+            else f"“{number}” cannot be read as a number with its commas. Write {whole}.",
+        )
+
+
+def read_number(text: str, refuse_ambiguous: bool = True) -> Fraction:
     """Return the value of `text`: a decimal number, a fraction, or a small expression.
 
     Read are decimal point or comma, powers of ten (1e-3), spaces, the minus sign of typography,
-    + - * / ** ^ and brackets, sqrt(), abs(), pi and e. Raises `NumberError` for all else.
+    + - * / ** ^ and brackets, sqrt(), abs(), pi and e. Raises `NumberError` for all else, also for
+    a comma that may mark thousands (`AmbiguousCommaError`); where `refuse_ambiguous` is False,
+    such as for answers stored earlier, a single such comma is a decimal comma.
     """
     if len(text) > MAX_NUMBER_CHARACTERS:
         raise NumberError(text, f"longer than {MAX_NUMBER_CHARACTERS} characters")
+    ambiguous = _THOUSANDS_COMMA.search(text) if refuse_ambiguous else None
+    if ambiguous:
+        raise AmbiguousCommaError(ambiguous[0])
     plain = _normalise(text)
     literal = _SIGNED_LITERAL.fullmatch(plain)
     if literal:

@@ -57,6 +57,8 @@ def test_a_script_that_fetches_gets_the_question_alone(client: Client, rows: Cha
         ("all-of", {}, "at least one"),
         ("root", {}, "Type a number first"),
         ("root", {"value": "two and a half"}, "cannot be read as a number"),
+        ("root", {"value": "2,739"}, "can mean 2739 or 2.739"),
+        ("root", {"value": "65,504"}, "Write 65504, or 65.504 with a point"),
         ("root", {"value": "9" * 5000}, "longer than 100 characters"),
         ("root", {"value": "\x00"}, "cannot be read as a number"),
     ],
@@ -204,3 +206,12 @@ def test_the_order_of_choices_is_the_learners_own_and_stays(client: Client, rows
     client.post(answer_url("which"), {"choice": "one"})
     assert order() == before
     assert sorted(before) == ["one", "three", "two"]
+
+
+def test_an_answer_stored_before_such_commas_were_refused_still_stands(
+    client: Client, rows: Chapter
+) -> None:
+    client.post(answer_url("root"), {"value": "2.739"})
+    QuizAttempt.objects.update(answer="2,739")
+    item = client.get(CHAPTER_URL).context["quiz"].item("root")
+    assert (item.state, item.answer, item.message) == ("right", "2,739", "That is right.")

@@ -144,6 +144,7 @@ def test_command_reports_mistakes_and_fails(course_files: Path) -> None:
         ("rows/chapter.yaml", "line: 4", "line: 40", "mean.py has 5 lines"),
         ("rows/chapter.yaml", "line: 4", "line: 5", "named twice"),
         ("rows/chapter.yaml", "correct: true", "correct: false", "Exactly one choice"),
+        ("rows/chapter.yaml", "answer: '2.738612788'", "answer: '2,738'", "2738, or 2.738"),
         ("rows/chapter.yaml", "tolerance: '0.001'", "tolerance: little", "cannot be read"),
         ("rows/chapter.yaml", "tolerance: '0.001'", "tolerance: '2'", "less than 1"),
         ("rows/chapter.yaml", "value: '7.5'", "value: '2.7386'", "would never be shown"),

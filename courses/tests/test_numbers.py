@@ -28,6 +28,10 @@ THIRD = Fraction(1, 3)
         ("0,001", Fraction(1, 1000)),
         ("-0,5", Fraction(-1, 2)),
         ("sqrt(0,25)", Fraction(1, 2)),
+        ("2,7386", Fraction(27386, 10000)),
+        ("65,5", Fraction(131, 2)),
+        ("0,504", Fraction(504, 1000)),
+        ("1234,567", Fraction(1234567, 1000)),
         ("1/3", THIRD),
         (" 1 / 3 ", THIRD),
         ("\u22120.5", Fraction(-1, 2)),
@@ -74,7 +78,6 @@ def test_roots_and_constants_are_right_to_thirty_digits(text: str, expected: str
     [
         "",
         "abc",
-        "1,234.5",
         "1,2,3",
         "1.2.3",
         "1 2",
@@ -114,6 +117,32 @@ def test_refuses_everything_else_in_words(text: str) -> None:
     with pytest.raises(NumberError, match="cannot be read as a number") as caught:
         read_number(text)
     assert "write for example 0.25, 1/4 or sqrt(2)/3." in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1,000", "“1,000” can mean 1000 or 1.000. Write 1000, or 1.000 with a point."),
+        ("65,504", "Write 65504, or 65.504 with a point."),
+        ("13,781", "Write 13781, or 13.781 with a point."),
+        ("-2,739", "Write 2739, or 2.739 with a point."),
+        ("sqrt(1,000)/2", "“1,000” can mean 1000 or 1.000."),
+        ("2*1,000", "“1,000” can mean 1000 or 1.000."),
+        ("1,000,000", "Write 1000000."),
+        ("1,234.5", "Write 1234.5."),
+        ("1,000e3", "“1,000” can mean 1000 or 1.000."),
+    ],
+)
+def test_a_comma_that_may_mark_thousands_is_refused_with_both_readings(
+    text: str, said: str
+) -> None:
+    with pytest.raises(NumberError) as caught:
+        read_number(text)
+    assert said in str(caught.value)
+
+
+def test_what_was_stored_with_such_a_comma_is_read_as_it_was_then() -> None:
+    assert read_number("2,739", refuse_ambiguous=False) == Fraction(2739, 1000)
 
 
 def test_a_tower_of_powers_is_refused_before_it_is_computed() -> None:

@@ -1,0 +1,126 @@
+"""Links inside a chapter lead somewhere, or saving, importing and checking say which do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from courses import services
+from courses.content.errors import ContentError
+from courses.content.importer import load_course
+from courses.management.commands.check_course import check_course
+from courses.models import Chapter, Choice, DerivationStep, Formula, Listing, Question
+
+from .admin_forms import change_url, errors_at, post, prefix_of
+
+ALL_KINDS = (
+    "[f](#formula-mean) [s](#step-start) [l](#line-total) [q](#question-root) "
+    "[m](#mechanism-adding) [p](#part-quiz) [e](#part-exercises) [own](#my-heading) [t](#top)\n\n"
+    "### My heading\n\nA note[^1] and [here](/courses/tiny-course/rows/#step-divide).\n\n"
+    "[^1]: It.\n"
+)
+
+
+def errors_of(rows: Chapter, **texts: str) -> dict[str, Any]:
+    Chapter.objects.filter(pk=rows.pk).update(**texts)
+    with pytest.raises(ContentError) as caught:
+        services.check_chapter(rows)
+    return caught.value.errors
+
+
+@pytest.mark.django_db
+def test_links_to_what_the_page_has_are_fine(rows: Chapter) -> None:
+    Chapter.objects.filter(pk=rows.pk).update(intuition=ALL_KINDS, summary_text="[x](#my-heading)")
+    services.check_chapter(rows)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("formula-median", "step-result", "line-sum", "question-why", "mechanism-x"),
+        *("part-nosuch", "stpe-start", "/courses/tiny-course/rows/#step-result"),
+    ],
+)
+def test_a_dead_link_is_told_with_field_place_and_target(rows: Chapter, target: str) -> None:
+    link = target if target.startswith("/") else f"#{target}"
+    errors = errors_of(rows, intuition=f"Fine.\n\nSee [it]({link}) now.")
+    assert set(errors) == {"intuition"}
+    (error,) = errors["intuition"]
+    assert error.line == 3
+    assert f"#{target.split('#')[-1]}”" in error.message
+    assert "See [it](" in error.excerpt
+
+
+@pytest.mark.django_db
+def test_the_places_that_there_are_are_named(rows: Chapter) -> None:
+    errors = errors_of(rows, intuition="[it](#step-result)")
+    assert "There are: #step-start, #step-divide." in errors["intuition"][0].message
+
+
+@pytest.mark.django_db
+def test_a_heading_that_shows_after_an_answer_is_no_place_for_others(rows: Chapter) -> None:
+    Choice.objects.filter(key="two").update(feedback="### Why\n\n[above](#why)")
+    services.check_chapter(rows)
+    assert set(errors_of(rows, intuition="[it](#why)")) == {"intuition"}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("model", "found", "formset", "link"),
+    [
+        (DerivationStep, {"key": "divide"}, "steps", "step-divide"),
+        (Formula, {"key": "square"}, "formulas", "formula-square"),
+        (Question, {"key": "which"}, "questions", "question-which"),
+    ],
+)
+def test_deleting_a_part_that_a_text_links_to_is_refused_at_that_text(
+    author: Client, rows: Chapter, model: Any, found: dict[str, str], formset: str, link: str
+) -> None:
+    Question.objects.filter(key="root").update(explanation=f"See [there](#{link}).")
+    url = change_url(rows)
+    page = author.get(url)
+    row = prefix_of(page, formset, found["key"])
+    response = post(author, url, **{f"{row}-DELETE": "on"})
+    assert response.status_code == 200
+    at_question = errors_at(response, "questions", prefix_of(page, "questions", "root"))
+    assert f"leads to “#{link}”" in at_question["explanation"][0]
+    assert model.objects.filter(**found).exists()
+
+
+@pytest.mark.django_db
+def test_a_named_line_that_a_text_links_to_cannot_be_renamed(author: Client, rows: Chapter) -> None:
+    Chapter.objects.filter(pk=rows.pk).update(summary="See [it](#line-mean).")
+    response = post(author, change_url(rows), **{"listings-0-lines": "total 4"})
+    assert "leads to “#line-mean”" in response.content.decode()
+    assert len(Listing.objects.get(filename="mean.py").lines) == 2
+
+
+@pytest.mark.django_db
+def test_deleting_a_question_on_its_own_page_is_refused_in_words(
+    author: Client, rows: Chapter
+) -> None:
+    Chapter.objects.filter(pk=rows.pk).update(summary="See [it](#question-root).")
+    url = reverse("admin:courses_question_delete", args=[Question.objects.get(key="root").pk])
+    said = author.post(url, {"post": "yes"}, follow=True).content.decode()
+    assert "Nothing was deleted" in said
+    assert "#question-root" in said
+    assert Question.objects.filter(key="root").exists()
+
+
+@pytest.mark.django_db
+def test_files_with_a_dead_link_are_refused_by_import_and_check(course_files: Path) -> None:
+    path = course_files / "rows" / "chapter.yaml"
+    path.write_text(
+        path.read_text().replace("because there are", "as [seen](#step-result) there are")
+    )
+    for said in (
+        load_course(course_files).failed[0].message,
+        "\n".join(check_course(course_files)),
+    ):
+        assert "steps/divide/reason, line 1, column 11: This link leads to “#step-result”" in said
+    assert not Chapter.objects.filter(slug="rows").exists()
