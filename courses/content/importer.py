@@ -26,6 +26,10 @@ from .rules import broken_rules
 from .schema import ChapterContent, CourseContent, content_hash, to_data
 
 CHANGE_REASON = "Imported from files"
+EDITED_TEXT = (
+    "The files have not changed, but this was edited in the admin since the last import. The edit "
+    "stays. Export it to have it in the files; importing with --force would discard it."
+)
 NOT_LISTED_TEXT = (
     "course.yaml no longer lists this chapter. It stays as it is; "
     "unpublish it in the admin if learners should not see it any more."
@@ -74,7 +78,7 @@ def load_course(path: Path, force: bool = False, by: User | None = None) -> Repo
     course = Course.objects.filter(slug=content.slug).first()
     edited = course is not None and course.imported_content_hash != _course_hash(course)
     if course is not None and course.imported_files_hash == folder.hash and not force:
-        report.add(course.slug, Action.UNCHANGED)
+        report.add(course.slug, *((Action.KEPT, EDITED_TEXT) if edited else (Action.UNCHANGED,)))
     elif course is not None and edited and not force:
         report.add(course.slug, Action.KEPT, _kept_text("course.yaml"))
     else:
@@ -102,7 +106,8 @@ def _no_longer_listed(course: Course, content: CourseContent) -> Iterable[str]:
 
 
 def _chapters(slugs: Sequence[str]) -> Iterable[Chapter]:
-    return Chapter.objects.filter(slug__in=slugs).select_related("course", "current_revision")
+    chapters = Chapter.objects.filter(slug__in=slugs).select_related("course", "current_revision")
+    return chapters.defer(*(f"current_revision__{name}" for name in ("content", "page", "answers")))
 
 
 def _course_hash(course: Course) -> str:
@@ -168,10 +173,21 @@ def _load_chapter(
 def _refresh(chapter: Chapter, by: User | None) -> Outcome:
     """The files are as they were; only a newer renderer asks for a new revision."""
     current = chapter.current_revision
-    if not chapter.published or (current is not None and current.build_version == BUILD_VERSION):
-        return Outcome(chapter.slug, Action.UNCHANGED)
-    services.publish_chapter(chapter, by)
-    return Outcome(chapter.slug, Action.UPDATED, "Rendered again by the newer renderer.")
+    rendered_anew = False
+    if chapter.published and (current is None or current.build_version != BUILD_VERSION):
+        services.publish_chapter(chapter, by)
+        rendered_anew = True
+    message = "Rendered again by the newer renderer." if rendered_anew else ""
+    if _hash_now(chapter) != chapter.imported_content_hash:
+        return Outcome(chapter.slug, Action.KEPT, f"{message} {EDITED_TEXT}".strip())
+    return Outcome(chapter.slug, Action.UPDATED if rendered_anew else Action.UNCHANGED, message)
+
+
+def _hash_now(chapter: Chapter) -> str:
+    """The hash of a chapter's content; that of a published one stands in its revision."""
+    if chapter.published and chapter.current_revision is not None:
+        return chapter.current_revision.content_hash
+    return content_hash(to_data(stored_content(chapter)))
 
 
 def _is_edited(chapter: Chapter, content: ChapterContent) -> bool:

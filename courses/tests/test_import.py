@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from courses.content.importer import Action, Report, load_course
 from courses.models import Chapter, ChapterRevision, Choice, Course, Formula
-from courses.services import publish_chapter
+from courses.services import publish_chapter, publish_or_check
 
 from .conftest import TINY
 
@@ -202,6 +202,37 @@ def test_a_chapter_edited_in_the_admin_is_kept_and_the_command_says_so(course_fi
     assert (chapter.title, chapter.minutes) == ("Rows", 8)
     assert chapter.current_revision is not None
     assert chapter.current_revision.page["title"] == "Rows"
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_an_edit_in_the_admin_is_told_where_the_files_have_not_changed(
+    course_files: Path, published: bool
+) -> None:
+    load_course(course_files)
+    chapter = Chapter.objects.get(slug="rows")
+    chapter.title, chapter.published = "Rows, by hand", published
+    chapter.save()
+    publish_or_check(chapter, None)
+    said = io.StringIO()
+    call_command("load_course", str(course_files), stdout=said)
+    assert "nothing has changed" not in said.getvalue()
+    assert "rows: kept. The files have not changed, but this was edited in the admin" in (
+        said.getvalue()
+    )
+    assert "importing with --force would discard it" in said.getvalue()
+    assert "columns: unchanged." in said.getvalue()
+    call_command("load_course", str(course_files), force=True, stdout=said)
+    said = io.StringIO()
+    call_command("load_course", str(course_files), stdout=said)
+    assert said.getvalue() == "tiny-course: nothing has changed.\n"
+
+
+def test_an_edit_of_the_courses_fields_is_told_too(course_files: Path) -> None:
+    load_course(course_files)
+    Course.objects.update(title="Mine")
+    report = load_course(course_files)
+    assert actions(report)["tiny-course"] is Action.KEPT
+    assert "edited in the admin" in report.outcomes[0].message
 
 
 def test_an_edit_exported_into_the_files_is_no_conflict(course_files: Path) -> None:
