@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -38,7 +38,12 @@ class Deviation:
     units: float
     limit: float
     dtype: np.dtype[Any]
-    histogram: tuple[int, ...]
+    errors: NDArray[np.float64] = field(repr=False)
+
+    @property
+    def histogram(self) -> list[int]:
+        """Counts of elements per power of two of units."""
+        return histogram(self.errors)
 
     @property
     def share(self) -> float:
@@ -67,7 +72,10 @@ def judge_case(
         ValueError: the case was not played to its end and nothing says why.
     """
     worst: Deviation | None = None
-    for got, wanted in zip(played.results, expected, strict=False):
+    once = len(expected) // case.repeats
+    for place, (got, wanted) in enumerate(zip(played.results, expected, strict=False)):
+        if place >= once and same_bytes(got, played.results[place % once]):
+            continue
         if message := _contract_breach(case, got, wanted, gradients):
             return CaseVerdict(False, Outcome.CONTRACT_ERROR, message)
         deviation = measure(case, got, wanted, gradients)
@@ -109,7 +117,7 @@ def measure(
         units=float(errors[index]),
         limit=limit_in_units(dtype, case.shape[-1], rows, summed_over_rows=summed),
         dtype=dtype,
-        histogram=tuple(histogram(errors)),
+        errors=errors,
     )
 
 
@@ -133,10 +141,9 @@ def _contract_breach(
 
 def _broken_promise(case: Case, played: PlayedCase) -> tuple[Sign, str] | None:
     """Look for a changed input, a changed earlier result, and results that do not repeat."""
-    for name, value, after in zip(
-        _input_names(case), case.script.arrays, played.inputs, strict=True
+    for name, before, after in zip(
+        _input_names(case), _last_contents(case), played.inputs, strict=True
     ):
-        before = np.broadcast_to(value.values, value.shape)
         if not same_bytes(before, after):
             return Sign.INPUT_MODIFIED, (
                 f"Your code changed its input {name}. Work on a copy: the caller still needs it."
@@ -164,6 +171,15 @@ def _judge_repeats(case: Case, played: PlayedCase) -> tuple[Sign, str] | None:
                 "not depend on earlier calls or on chance."
             )
     return None
+
+
+def _last_contents(case: Case) -> list[NDArray[Any]]:
+    """Return what each input holds at the case's end, as the judge filled it."""
+    arrays = [np.broadcast_to(value.values, value.shape) for value in case.script.arrays]
+    for operation in case.script.operations:
+        if operation.kind == "fill":
+            arrays[operation.instance] = arrays[operation.array]
+    return arrays
 
 
 def _input_names(case: Case) -> list[str]:

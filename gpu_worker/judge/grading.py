@@ -214,7 +214,7 @@ def _conclude(grading: _Grading, track: Track) -> Graded:
     printed = grading.executions[0].run
     report = Report(
         groups=groups,
-        worst=reporting.worst_case(judged),
+        worst=reporting.worst_case(judged, grading.exercise.default_eps),
         failure=_failure(grading, stop, failed),
         mistakes=mistakes,
         notes=_notes(outcome, mistakes=bool(mistakes)),

@@ -67,7 +67,7 @@ def score_of(results: Sequence[GroupResult]) -> float:
     return min(1.0, round(passed / total, 6)) if total else 0.0
 
 
-def worst_case(judged: Sequence[JudgedCase]) -> WorstCase | None:
+def worst_case(judged: Sequence[JudgedCase], default_eps: float) -> WorstCase | None:
     """Return the first failing case's worst element, else the largest error of all cases."""
     with_error = [item for item in judged if item.verdict.worst is not None]
     failing = next((item for item in with_error if not item.verdict.passed), None)
@@ -82,7 +82,7 @@ def worst_case(judged: Sequence[JudgedCase]) -> WorstCase | None:
         shape=list(case.shape),
         dtype=case.dtype.name,
         layout=case.layout,
-        eps=1e-6 if case.eps is None else case.eps,
+        eps=default_eps if case.eps is None else case.eps,
         quantity=worst.quantity,
         index=list(worst.index),
         expected=_decimal(worst.expected, worst),
@@ -90,7 +90,7 @@ def worst_case(judged: Sequence[JudgedCase]) -> WorstCase | None:
         units=worst.units if math.isfinite(worst.units) else None,
         limit=worst.limit,
         failed=not failing.verdict.passed,
-        histogram=list(worst.histogram),
+        histogram=worst.histogram,
     )
 
 
