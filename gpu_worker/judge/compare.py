@@ -71,6 +71,9 @@ def judge_case(
     Raises:
         ValueError: the case was not played to its end and nothing says why.
     """
+    if played.complete and (message := _changed_input(case, played)):
+        # First, because wrong numbers follow from it where an input is used again.
+        return CaseVerdict(False, Outcome.WRONG_ANSWER, message, sign=Sign.INPUT_MODIFIED)
     worst: Deviation | None = None
     once = len(expected) // case.repeats
     for place, (got, wanted) in enumerate(zip(played.results, expected, strict=False)):
@@ -101,7 +104,7 @@ def measure(
     """Return the worst element of a result of the right shape; None where there is none."""
     if got.size == 0 or wanted.scale is None:
         return None
-    dtype = case.dtype if got.dtype.kind != "f" else got.dtype
+    dtype = result_dtype(case, got)
     errors = error_in_units(got, wanted.value, wanted.scale, dtype)
     if case.bad_rows is not None and errors.ndim == case.bad_rows.ndim + 1:
         errors[case.bad_rows] = 0.0
@@ -119,6 +122,22 @@ def measure(
         dtype=dtype,
         errors=errors,
     )
+
+
+def result_dtype(case: Case, got: NDArray[Any]) -> np.dtype[Any]:
+    """Return the dtype that a result is as exact as: the coarser of its own and the case's."""
+    if got.dtype.kind != "f":
+        return case.dtype
+    return min(case.dtype, got.dtype, key=lambda dtype: dtype.itemsize)
+
+
+def signs_of(case: Case, played: PlayedCase) -> set[Sign]:
+    """Return every sign that a case shows which was played to its end, numbers aside."""
+    if not played.complete:
+        return set()
+    signs = {Sign.INPUT_MODIFIED} if _changed_input(case, played) else set()
+    broken = _broken_promise(case, played)
+    return signs | ({broken[0]} if broken else set())
 
 
 def _contract_breach(
@@ -139,15 +158,17 @@ def _contract_breach(
     return ""
 
 
-def _broken_promise(case: Case, played: PlayedCase) -> tuple[Sign, str] | None:
-    """Look for a changed input, a changed earlier result, and results that do not repeat."""
+def _changed_input(case: Case, played: PlayedCase) -> str:
     for name, before, after in zip(
         _input_names(case), _last_contents(case), played.inputs, strict=True
     ):
         if not same_bytes(before, after):
-            return Sign.INPUT_MODIFIED, (
-                f"Your code changed its input {name}. Work on a copy: the caller still needs it."
-            )
+            return f"Your code changed its input {name}. Work on a copy: the caller still needs it."
+    return ""
+
+
+def _broken_promise(case: Case, played: PlayedCase) -> tuple[Sign, str] | None:
+    """Look for a changed earlier result, and for results that do not repeat."""
     for (_, operation), first, later in zip(
         case.compared(), played.results, played.again, strict=bool(played.again)
     ):
