@@ -149,7 +149,7 @@ class CaseDrawer:
         """Two instances with an eps and parameters of their own, their calls in turn."""
         other = self.x(self.shape)
         self.new(0)
-        self.new(1, None if self.eps is None else families.draw_eps(self.plan.eps, self.rng))
+        self.new(1, None if self.eps is None else families.other_eps(self.plan.eps, self.eps))
         self.script.forward(0, _contiguous(x))
         self.script.forward(1, _contiguous(other))
         self.script.backward(0, self.dout(x))
@@ -193,6 +193,8 @@ class CaseDrawer:
         self.new(0)
         place = self.script.forward(0, _contiguous(x))
         gradient = self.script.backward(0, _contiguous(dout))
+        self.script.forward(0, place)
+        self.script.backward(0, _contiguous(self.nearly(dout)))
         for turn in range(_NEAR_COPIES):
             near, near_dout = self.nearly(x), self.nearly(dout)
             if turn % 2:

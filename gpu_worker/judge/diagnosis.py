@@ -25,7 +25,7 @@ _NATIVE_SLACK = 8.0
 _DRIFT_SLACK = 4.0
 _MAX_MISTAKES = 8
 _PAIRS_SECONDS = 1.0
-"""How long pairs of mistakes are tried; what is not found by then stays unnamed."""
+"""Processor time for trying pairs of mistakes; what is not found by then stays unnamed."""
 _VARIANT_ERRORS = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError)
 
 
@@ -75,7 +75,9 @@ def diagnose(exercise: Exercise, runs: Sequence[Sequence[JudgedCase]]) -> list[M
         if any(item.verdict.sign not in search.signs for item in failed):
             return []
         found = []
-    known = [*found, *(mistake for mistake in search.bank if mistake.sign in search.signs)]
+    # Where a variant gives the same numbers, it explains too why they do not repeat.
+    signs = search.signs - {Sign.NOT_REPEATABLE} if found else search.signs
+    known = [*found, *(mistake for mistake in search.bank if mistake.sign in signs)]
     return [as_message(mistake) for mistake in known][:_MAX_MISTAKES]
 
 
@@ -134,10 +136,10 @@ class _Search:
 
     def pair(self) -> list[KnownMistake] | None:
         """Return the two mistakes that explain the numbers together, if no other two do."""
-        deadline = time.monotonic() + _PAIRS_SECONDS
+        deadline = time.thread_time() + _PAIRS_SECONDS
         found: dict[frozenset[str], _Hypothesis] = {}
         for hypothesis in self._pairs():
-            if time.monotonic() > deadline:
+            if time.thread_time() > deadline:
                 return None
             if hypothesis.ids not in found and self._explains(hypothesis):
                 found[hypothesis.ids] = hypothesis
@@ -181,9 +183,9 @@ def _explains_case(exercise: Exercise, known: _Hypothesis, cls: Any, item: Judge
     try:
         variant = play_exactly(exercise, cls, item.case, native=known.native)
     except _VARIANT_ERRORS as error:
-        problem = item.verdict.problem
+        problem = item.played.problem
         return isinstance(problem, Raised) and problem.name == type(error).__name__
-    if item.verdict.problem:
+    if item.played.problem:
         return False
     if _all_agree(known, item, variant, [0.0] * len(variant)):
         return True

@@ -168,12 +168,19 @@ _EPS: Final = {
     "any": (1e-8, 1e-6, 1e-5, 1e-3, 1.0),
     "positive": (1e-6, 1e-5, 1e-3),
     "moderate": (1e-5, 1e-3),
+    "coarse": (1e-3, 1.0),
 }
 
 
 def draw_eps(eps: float | str, draw: Draw) -> float:
     """Return the number itself, or one of a named set."""
     return float(draw.choice(_EPS[eps])) if isinstance(eps, str) else eps
+
+
+def other_eps(eps: float | str, taken: float) -> float:
+    """Return the largest number of a named set that is not `taken`; `taken` if there is none."""
+    values = _EPS[eps] if isinstance(eps, str) else (eps,)
+    return max((value for value in values if value != taken), default=taken)
 
 
 def draw_parameter(kind: str, draw: Draw, dim: int) -> Floats:

@@ -42,6 +42,7 @@ class VariancePathMissing(LayerNormScratch):
     "dx holds only the direct term. Mean and variance depend on every x of the row too: subtract "
     "mean(g) and xhat * mean(g*xhat), with g = dout*gamma.",
     **_DX,
+    covers=("mean-path-missing", "second-term-missing"),
 )
 class BothPathsMissing(MeanPathMissing, VariancePathMissing):
     pass
