@@ -41,6 +41,7 @@ class Exercise:
     gradients: tuple[str, ...]
     constructor: tuple[str, ...]
     default_eps: float
+    timed_shape: tuple[int, int] | None
     tracks: tuple[Track, ...]
     limits: Mapping[str, float]
     groups: tuple[Group, ...]
@@ -95,6 +96,7 @@ def get(slug: str) -> Exercise:
         gradients=specification.gradients,
         constructor=specification.constructor,
         default_eps=specification.default_eps,
+        timed_shape=specification.timed_shape,
         tracks=_tracks(folder),
         limits=MappingProxyType(dict(specification.limits)),
         groups=tuple(cases.GROUPS),

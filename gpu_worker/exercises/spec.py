@@ -74,6 +74,7 @@ class Specification:
 
     `parameters` are the attributes that the grader sets, each with a gradient of its own name
     after a "d". `constructor` names what the class is made with: "dim", "eps", both or nothing.
+    `timed_shape` is that of the float32 x with which accepted submissions are timed, if they are.
     """
 
     title: str
@@ -81,6 +82,7 @@ class Specification:
     parameters: tuple[str, ...] = ()
     constructor: tuple[str, ...] = ("dim", "eps")
     default_eps: float = 1e-6
+    timed_shape: tuple[int, int] | None = None
     limits: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_LIMITS))
 
     @property

@@ -21,7 +21,7 @@ from gpu_worker.judge.compare import Deviation
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import Stop
 from gpu_worker.judge.transcript import Raised
-from gpu_worker.protocol import Failure, GroupResult, WorstCase
+from gpu_worker.protocol import Failure, GroupResult, Speed, WorstCase
 
 _CONTROL_CHARACTERS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\r")
 _DIGITS: Final = {np.dtype(np.float16): 5, np.dtype(np.float32): 9, np.dtype(np.float64): 17}
@@ -123,6 +123,22 @@ def describe(case: Case) -> str:
     eps = "the default" if case.eps is None else f"{case.eps:g}"
     layout = "" if case.layout == "contiguous" else f", {case.layout}"
     return f"{case.family}, shape {case.shape}, {case.dtype.name}{layout}, eps {eps}"
+
+
+def speed_notes(speed: Speed | None) -> list[str]:
+    """Return a sentence on each direction that was timed."""
+    if speed is None:
+        return []
+    size = " x ".join(map(str, speed.shape))
+    return [
+        f"Speed, {row.direction}, {size} {speed.dtype}: {row.refused}"
+        if row.refused
+        else f"Speed, {row.direction}, {size} {speed.dtype}: {row.ms:.2f} ms "
+        f"(± {row.spread_ms:.2f}, {row.calls} calls), {row.copy_fraction:.0%} of the bandwidth of "
+        f"a copy, {row.times_reference:.1f} times as long as the best plain NumPy. "
+        "It does not count for the score."
+        for row in speed.rows
+    ]
 
 
 def asked_groups(exercise: Exercise, cases: Sequence[Case]) -> list[Group]:
