@@ -7,6 +7,7 @@ serve them all; wrong ones, some of them hostile, go through the sandbox like an
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -75,24 +76,10 @@ def _honest(exercise: Exercise, seeds: int) -> dict[str, Any]:
 def _loaded(exercise: Exercise, item: Stored) -> Any:
     module = ModuleType("submission")
     source = item.source.removeprefix("\ufeff")
-    with Quiet():
-        exec(compile(source, item.path.name, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
     module.__dict__["print"] = lambda *args, **kwargs: None
+    sys.modules["submission"] = module
+    exec(compile(source, item.path.name, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
     return module.__dict__[exercise.class_name]
-
-
-class Quiet:
-    """A module of the stored solutions may print when it is loaded."""
-
-    def __enter__(self) -> None:
-        import contextlib
-        import io
-
-        self._redirect = contextlib.redirect_stdout(io.StringIO())
-        self._redirect.__enter__()
-
-    def __exit__(self, *error: object) -> None:
-        self._redirect.__exit__(None, None, None)
 
 
 def measure_wrong(folder: Path, seeds: int = WRONG_SEEDS) -> dict[str, Any]:

@@ -101,11 +101,13 @@ def grade_source(
     limits: Mapping[str, float] | None = None,
     node: str = "",
     on_progress: OnProgress | None = None,
+    timed: bool = True,
 ) -> Graded:
     """Grade a source for an exercise and a track.
 
     Without `zygote` one is started for this call. `seed` repeats an earlier grading's cases;
     without it the operating system gives one. `limits` replaces some of the exercise's limits.
+    `timed` False leaves out the timing of a submission that passed.
 
     Raises:
         UnknownExerciseError: there is no such exercise.
@@ -126,13 +128,13 @@ def grade_source(
             on_progress=on_progress or (lambda phase, case, count: None),
             seed=casegen.new_seed() if seed is None else seed,
         )
-        return _grade(grading, Track(track), hidden=cases == "all")
+        return _grade(grading, Track(track), hidden=cases == "all", timed=timed)
     finally:
         if own:
             own.close()
 
 
-def _grade(grading: _Grading, track: Track, *, hidden: bool) -> Graded:
+def _grade(grading: _Grading, track: Track, *, hidden: bool, timed: bool) -> Graded:
     if breach := _source_breach(grading.source):
         failure = Failure(message=breach)
         report = Report(failure=failure, receipt=_receipt(grading, track))
@@ -147,7 +149,7 @@ def _grade(grading: _Grading, track: Track, *, hidden: bool) -> Graded:
     _run(grading, public, first=0, show=True)
     if secret and grading.stop is None:
         _run(grading, secret, first=len(public), show=False)
-    if secret and _all_passed(grading):
+    if timed and secret and _all_passed(grading):
         _time(grading)
     return _conclude(grading, track)
 
