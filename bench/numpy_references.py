@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,18 +35,14 @@ def _rows(slug: str) -> list[dict[str, Any]]:
     rows = []
     for shape in SHAPES:
         x, dout = (rng.random(shape, dtype=np.float32) - 0.5 for _ in range(2))
-        layers = {"chunked": chunked(shape[1]), "readable": readable(shape[1])}
         spare = np.zeros(shape, np.float32)
-        calls: dict[str, Callable[[], Any]] = {"copy": lambda s=spare, x=x: np.copyto(s, x)}
+        layers = {"chunked": chunked(shape[1]), "readable": readable(shape[1])}
         if slug == "rmsnorm":
-            seed = Seed(shape[1])
-            calls |= {
-                "expression forward": lambda s=seed, x=x: s.forward(x),
-                "expression backward": lambda s=seed, d=dout: s.backward(d),
-            }
+            layers["expression"] = Seed(shape[1])
+        calls: dict[str, Callable[[], Any]] = {"copy": partial(np.copyto, spare, x)}
         for name, layer in layers.items():
-            calls[f"{name} forward"] = lambda layer=layer, x=x: layer.forward(x)
-            calls[f"{name} backward"] = lambda layer=layer, d=dout: layer.backward(d)
+            calls[f"{name} forward"] = partial(layer.forward, x)
+            calls[f"{name} backward"] = partial(layer.backward, dout)
         times = _interleaved(calls)
         moved = 2 * x.nbytes / 1e6
         rows.append(

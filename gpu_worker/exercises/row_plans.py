@@ -109,9 +109,7 @@ def parameter_gradients(gradients: tuple[str, ...]) -> tuple[CasePlan, ...]:
         *(CasePlan(group, "normal", "matrix", dtype, checks=gradients) for dtype in DTYPES),
         CasePlan(group, "mean-three", "tall", "float32", checks=gradients),
         CasePlan(group, "uniform", "tall", "float64", checks=gradients),
-        CasePlan(
-            group, "alternating", "thousand-rows", "float16", dout="positive", checks=gradients
-        ),
+        CasePlan(group, "steady", "thousand-rows", "float16", dout="positive", checks=gradients),
         CasePlan(group, "normal", "cube", "any", checks=gradients),
         CasePlan(group, "outlier", "four", "wide", checks=gradients),
         CasePlan(group, "normal", "matrix", "wide", dout="along-xhat", checks=gradients),

@@ -210,9 +210,7 @@ class CaseDrawer:
         """Three inputs in turn, over and over: nothing may drift."""
         self.new(0)
         inputs = [x, self.x(self.shape), self.x(self.shape)]
-        places = [
-            (self.script.add(_contiguous(a)), self.script.add(self.dout(a))) for a in inputs
-        ]
+        places = [(self.script.add(_contiguous(a)), self.script.add(self.dout(a))) for a in inputs]
         self.repeats = int(self.rng.integers(*_MANY_ROUNDS))
         for _ in range(self.repeats):
             for place, gradient in places:
@@ -238,9 +236,9 @@ class CaseDrawer:
         if self.plan.parameters == "as-made":
             return {}
         return {
-            name: families.draw_parameter(
-                self.plan.parameters, self.rng, self.shape[-1]
-            ).astype(self.dtype)
+            name: families.draw_parameter(self.plan.parameters, self.rng, self.shape[-1]).astype(
+                self.dtype
+            )
             for name in self.exercise.parameters
         }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, TypeGuard
 
 _SWAPPED: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
@@ -31,7 +32,8 @@ class Mutant:
     source: str
 
 
-Change = tuple[str, Callable[[ast.expr], ast.expr]]
+Change = tuple[str, Callable[[Any], ast.expr]]
+"""What is changed, in words, and a function from the same place in another tree."""
 
 
 def mutants(source: str) -> list[Mutant]:
@@ -49,7 +51,9 @@ def mutants(source: str) -> list[Mutant]:
             place = _places(tree)[number]
             text, change = _changes(place)[which]
             changed = _Replace(place, change(place)).visit(tree)
-            found.append(Mutant(place.lineno, text, ast.unparse(ast.fix_missing_locations(changed))))
+            found.append(
+                Mutant(place.lineno, text, ast.unparse(ast.fix_missing_locations(changed)))
+            )
     return sorted(found, key=lambda mutant: mutant.line)
 
 
@@ -92,31 +96,34 @@ def _changes(node: ast.expr) -> list[Change]:
     if isinstance(node, ast.BinOp) and type(node.op) in _SWAPPED:
         return _operator_changes(node)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return [(f"{ast.unparse(node)} without its sign", lambda n: n.operand)]  # type: ignore[attr-defined]
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        other = node.value + 1 if isinstance(node.value, int) else node.value * 2
+        return [(f"{ast.unparse(node)} without its sign", lambda n: n.operand)]
+    if isinstance(node, ast.Constant) and _is_number(node.value):
+        other = node.value + 1 if isinstance(node.value, int) else 2.0 * node.value
         return [(f"{node.value!r} becomes {other!r}", lambda n: ast.Constant(other))]
     if (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "astype"
     ):
-        return [(f"{_short(node)} without astype", lambda n: n.func.value)]  # type: ignore[attr-defined]
+        return [(f"{_short(node)} without astype", lambda n: n.func.value)]
     return []
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return type(value) in (int, float)
 
 
 def _operator_changes(node: ast.BinOp) -> list[Change]:
     old, new = type(node.op), _SWAPPED[type(node.op)]
     text = _short(node)
 
-    def swap(other: ast.expr) -> ast.expr:
-        assert isinstance(other, ast.BinOp)  # noqa: S101  the same place in another tree
+    def swap(other: ast.BinOp) -> ast.expr:
         return ast.BinOp(other.left, new(), other.right)
 
     return [
         (f"{_SIGNS[old]} becomes {_SIGNS[new]} in {text}", swap),
-        (f"left side only of {text}", lambda n: n.left),  # type: ignore[attr-defined]
-        (f"right side only of {text}", lambda n: n.right),  # type: ignore[attr-defined]
+        (f"left side only of {text}", lambda n: n.left),
+        (f"right side only of {text}", lambda n: n.right),
     ]
 
 

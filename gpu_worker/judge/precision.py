@@ -16,7 +16,8 @@ from gpu_worker.judge.rehearsal import rehearse
 @dataclass(slots=True)
 class Naming:
     """Counts over tries. Precision: of the names given, how many were made; recall: of those
-    made, how many were named."""
+    made, how many were named.
+    """
 
     tries: int = 0
     all_named: int = 0

@@ -64,8 +64,6 @@ def play_case(cls: Any, case: Case, *, wide_results: bool = False) -> PlayedCase
         return result
     result.again = [np.array(value) for value in kept] if case.script.resend else []
     types = [value.values.dtype for value in case.script.arrays]
-    result.inputs = [
-        array.astype(dtype) for array, dtype in zip(arrays, types, strict=True)
-    ]
+    result.inputs = [array.astype(dtype) for array, dtype in zip(arrays, types, strict=True)]
     result.complete = True
     return result

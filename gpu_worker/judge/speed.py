@@ -80,9 +80,7 @@ def measure_speed(
         bounded = {**limits, "wall_seconds": min(WALL_SECONDS, limits["wall_seconds"])}
         talk.begin()
         size = 40 * math.prod(exercise.timed_shape) * 4 * CALLS
-        run = run_request(
-            bounded, zygote, size, talk.on_frame, job_descriptor=talk.job.descriptor
-        )
+        run = run_request(bounded, zygote, size, talk.on_frame, job_descriptor=talk.job.descriptor)
     return Timed(speed=talk.summary(), failed=talk.failed(), run=run)
 
 

@@ -48,9 +48,9 @@ class ExerciseForm(forms.ModelForm):
         slug = cleaned.get("slug")
         # Checked when it becomes public, and when it would be graded as another exercise.
         opened = not self.initial.get("is_published") or slug != self.initial.get("slug")
-        if cleaned.get("is_published") and slug and opened and not self.errors:
-            if reason := why_not_publishable(slug):
-                self.add_error("is_published", reason)
+        asked = cleaned.get("is_published") and slug and opened and not self.errors
+        if asked and (reason := why_not_publishable(slug)):
+            self.add_error("is_published", reason)
         return cleaned
 
 

@@ -65,9 +65,7 @@ class Command(BaseCommand):
     def _mutants(self, exercise: Exercise, zygote: Zygote, count: int) -> bool:
         rows: dict[str, Counter[Fate]] = {}
         noted = []
-        for result in check_mutants(
-            exercise, zygote, per_solution=None if count < 0 else count
-        ):
+        for result in check_mutants(exercise, zygote, per_solution=None if count < 0 else count):
             rows.setdefault(result.submission, Counter())[result.fate] += 1
             if result.fate is not Fate.KILLED:
                 noted.append(
