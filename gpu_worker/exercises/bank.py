@@ -18,10 +18,11 @@ Class = TypeVar("Class", bound=type)
 class KnownMistake:
     """One mistake, with the ids of what it concerns in the chapter and in the test.
 
-    `covers` are other ids that this one says at once. `step`, `formula` and `line` are keys of the chapter's derivation steps, formulas and listing
+    `step`, `formula` and `line` are keys of the chapter's derivation steps, formulas and listing
     lines; `test` is the id of the group of cases that is there to catch it. `native` variants
     are played in the case's own dtype, because the mistake lies in its arithmetic;
-    `wide_results` means that results may come out as float64.
+    `wide_results` means that results may come out as float64. `covers` are the ids of others
+    that this one says at once.
     """
 
     id: str

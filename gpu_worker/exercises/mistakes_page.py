@@ -15,9 +15,13 @@ WRONG_RESULT: Final = "verdicts_wrong.json"
 _INTRODUCTION: Final = """\
 # Known mistakes
 
-What is often got wrong, and how a report names it. This page is written by
-`python -m gpu_worker mistakes --results bench/results --output docs/reference/mistakes.md`; edit the
-exercises' `mistakes` instead.
+What is often got wrong, and how a report names it. This page is written from the exercises'
+`mistakes` and from measurements, so edit those and run
+
+```
+python -m bench verdicts_wrong verdicts_mistakes
+python -m gpu_worker mistakes --results bench/results --output docs/reference/mistakes.md
+```
 
 When a result is wrong, the judge plays each known mistake on the same inputs. One is named if it
 explains every result, right and wrong ones alike, within the tolerance. Where none does, pairs that

@@ -55,7 +55,7 @@ SHAPES: Final = (
     CasePlan("shapes", "normal", "empty", "any"),
     CasePlan("shapes", "normal", "matrix", "wide", layout="drawn"),
     CasePlan("shapes", "normal", "listed", "any"),
-    CasePlan("shapes", "drawn", "listed", "wide", layout="drawn", eps="moderate"),
+    CasePlan("shapes", "drawn-long", "listed", "wide", layout="drawn", eps="moderate"),
     CasePlan("shapes", "normal", "very-wide", "float32"),
     CasePlan("shapes", "normal", "widest", "wide", checks=("y",)),
 )

@@ -51,7 +51,7 @@ class PublicCase:
 class CasePlan:
     """How one hidden case is drawn; every word names an entry of `gpu_worker.judge.casegen`.
 
-    `family` and `layout` "drawn" stand for one that each grading draws anew. `eps` is a number or
+    `family` "drawn" or "drawn-long" and `layout` "drawn" stand for one that each grading draws. `eps` is a number or
     the name of a set of numbers. `checks` names the results compared: "y", "dx" and the gradients
     of the parameters; "all" means every one.
     """

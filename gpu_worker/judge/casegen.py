@@ -23,6 +23,7 @@ _DTYPES = {
     "any": ("float16", "float32", "float64"),
     "wide": ("float32", "float64"),
 }
+_DRAWN = {"drawn": families.DRAWN, "drawn-long": families.DRAWN_LONG}
 _REPEATS = 3
 _MANY_ROUNDS = (14, 20)
 _NEAR_COPIES = 4
@@ -269,11 +270,13 @@ class CaseDrawer:
 def _settled(plan: CasePlan, draw: np.random.Generator) -> CasePlan:
     """Return the plan with a family and a layout in place of the word "drawn"."""
     family, layout = plan.family, plan.layout
-    if family == "drawn":
-        family = str(draw.choice(families.DRAWN))
+    if family in _DRAWN:
+        family = str(draw.choice(_DRAWN[family]))
     if layout == "drawn":
         layout = str(draw.choice(families.LAYOUTS))
-    return dataclasses.replace(plan, family=family, layout=layout)
+    faint = family in families.FAINT and plan.parameters == "random"
+    parameters = "below-one" if faint else plan.parameters
+    return dataclasses.replace(plan, family=family, layout=layout, parameters=parameters)
 
 
 def _contiguous(values: Array) -> ArrayValue:

@@ -118,7 +118,13 @@ DRAWN: Final = (
     *("normal", "uniform", "mean-three", "outlier", "constant-rows", "zero-rows", "mixed-scales"),
     *("alternating", "signs", "steady", *SCALES, *LARGE),
 )
-"""What the family "drawn" stands for: all that are right for any dtype, shape and check."""
+"""What the family "drawn" stands for: all that are right for any dtype and check."""
+DRAWN_LONG: Final = tuple(name for name in DRAWN if name not in ("constant-rows", "steady"))
+"""What "drawn-long" stands for. Added one after the other, a thousand equal numbers are rounded
+the same way each time, so that even honest float32 code drifts past the tolerance."""
+FAINT: Final = frozenset({"micro", "tiny", "subnormal"})
+"""Families whose float16 results are subnormal: there, rounding before the multiplication by a
+large gamma costs more than one after it, and both are right."""
 LAYOUTS: Final = ("contiguous", "transposed", "strided", "reversed", "fortran")
 """What the layout "drawn" stands for."""
 
@@ -193,6 +199,8 @@ def draw_parameter(kind: str, draw: Draw, dim: int) -> Floats:
     """Return gamma or beta (dim,): random with both signs, with exact zeros, or all zero."""
     if kind == "zeros":
         return np.zeros(dim)
+    if kind == "below-one":
+        return draw.uniform(0.25, 1.0, dim) * draw.choice([-1.0, 1.0], dim)
     values = draw.standard_normal(dim) + draw.choice([-1.0, 1.0], dim)
     if kind == "signs-zeros":
         values[draw.random(dim) < 0.25] = 0.0

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.bank import KnownMistake
+from gpu_worker.exercises.mistakes_page import mistakes_page
 from gpu_worker.judge import casegen
 from gpu_worker.judge.compare import judge_case
-from gpu_worker.judge.diagnosis import JudgedCase, diagnose
+from gpu_worker.judge.diagnosis import JudgedCase, compose, diagnose
+from gpu_worker.judge.precision import Naming
 from gpu_worker.judge.reference import expected_results, reference_class
 from gpu_worker.judge.rehearsal import play_case, rehearse
+
+
+def bank(slug: str) -> list[KnownMistake]:
+    return list(get(slug).module("mistakes").MISTAKES)
 
 
 def variants() -> list[Any]:
@@ -30,6 +37,82 @@ def test_each_variant_fails_and_is_named_alone(slug: str, known: KnownMistake) -
     runs = rehearse(exercise, known.variant, 11, wide_results=known.wide_results)
     assert any(not item.verdict.passed for run in runs for item in run)
     assert [mistake.id for mistake in diagnose(exercise, runs)] == [known.id]
+
+
+PAIRS = [
+    ("rmsnorm", "eps-outside-root", "second-term-sign"),
+    ("rmsnorm", "gamma-missing", "dgamma-mean"),
+    ("rmsnorm", "d-minus-one", "float64-leak"),
+    ("rmsnorm", "first-forward-kept", "rms-squared"),
+    ("layernorm", "beta-missing", "mean-path-missing"),
+    ("layernorm", "eps-squared", "dbeta-with-gamma"),
+    ("layernorm", "sum-for-mean", "dgamma-accumulates"),
+]
+
+
+@pytest.mark.parametrize(("slug", "one", "other"), PAIRS)
+def test_two_mistakes_in_different_steps_are_both_named(slug: str, one: str, other: str) -> None:
+    exercise = get(slug)
+    made = [known for known in bank(slug) if known.id in (one, other)]
+    made = [next(known for known in made if known.id == id) for id in (one, other)]
+    variant = compose(exercise, made)
+    assert variant is not None
+    wide = any(known.wide_results for known in made)
+    runs = rehearse(exercise, variant, 17, wide_results=wide)
+    assert {mistake.id for mistake in diagnose(exercise, runs)} == {one, other}
+
+
+@pytest.mark.parametrize("slug", slugs())
+def test_three_mistakes_at_once_are_left_unnamed(slug: str) -> None:
+    exercise = get(slug)
+    ids = ("eps-outside-root", "gamma-missing-in-sum", "dgamma-mean")
+    made = [next(known for known in bank(slug) if known.id == id) for id in ids]
+    variant = compose(exercise, made)
+    assert variant is not None
+    assert diagnose(exercise, rehearse(exercise, variant, 19)) == []
+
+
+def test_a_changed_input_is_named_beside_a_mistake_in_the_numbers() -> None:
+    exercise = get("rmsnorm")
+    eps = next(known for known in bank("rmsnorm") if known.id == "eps-outside-root")
+
+    class Both(eps.variant):  # type: ignore[misc, name-defined]
+        def forward(self, x: Any) -> Any:
+            y = super().forward(x)
+            x[...] = 0
+            return y
+
+    named = [mistake.id for mistake in diagnose(exercise, rehearse(exercise, Both, 23))]
+    assert named == ["eps-outside-root", "input-modified"]
+
+
+def test_steps_that_overlap_are_not_made_together() -> None:
+    one, other = (
+        next(known for known in bank("rmsnorm") if known.id == id)
+        for id in ("one-over-d-missing", "second-term-missing")
+    )
+    assert compose(get("rmsnorm"), (one, other)) is None
+
+
+def test_precision_counts_what_was_named() -> None:
+    naming = Naming()
+    naming.add(frozenset({"a"}), frozenset({"a"}), passed=False)
+    naming.add(frozenset({"a", "b"}), frozenset({"a"}), passed=False)
+    naming.add(frozenset({"a"}), frozenset(), passed=False)
+    naming.add(frozenset({"a"}), frozenset({"c"}), passed=False)
+    counts = naming.as_dict()
+    assert (counts["all_named"], counts["some_named"], counts["none_named"]) == (1, 1, 1)
+    assert counts["wrongly_named"] == 1
+    assert counts["precision"] == pytest.approx(2 / 3, abs=1e-4)
+    assert counts["recall"] == pytest.approx(2 / 5)
+
+
+def test_the_page_of_mistakes_is_current() -> None:
+    project = Path(__file__).parents[2]
+    page = (project / "docs" / "reference" / "mistakes.md").read_text(encoding="utf-8")
+    assert page == mistakes_page(project / "bench" / "results")
+    for slug in slugs():
+        assert all(f"| `{known.id}` |" in page for known in bank(slug))
 
 
 @pytest.mark.parametrize("slug", slugs())

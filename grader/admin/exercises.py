@@ -48,8 +48,8 @@ class ExerciseForm(forms.ModelForm):
         slug = cleaned.get("slug")
         # Checked when it becomes public, and when it would be graded as another exercise.
         opened = not self.initial.get("is_published") or slug != self.initial.get("slug")
-        asked = cleaned.get("is_published") and slug and opened and not self.errors
-        if asked and (reason := why_not_publishable(slug)):
+        asked = cleaned.get("is_published") and opened and not self.errors
+        if slug and asked and (reason := why_not_publishable(slug)):
             self.add_error("is_published", reason)
         return cleaned
 
