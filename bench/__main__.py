@@ -1,4 +1,4 @@
-"""Run the measurements named on the command line, or all: start, grading, pages."""
+"""Run the measurements named on the command line, or all of them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import grading, pages, start
+from bench import grading, numpy_references, pages, start, verdicts
 from bench.results import write
 
-MEASUREMENTS = {"start": start.measure, "grading": grading.measure, "pages": pages.measure}
+MEASUREMENTS = {
+    "start": start.measure,
+    "grading": grading.measure,
+    "pages": pages.measure,
+    "numpy_references": numpy_references.measure,
+    "verdicts_honest": verdicts.measure_honest,
+    "verdicts_wrong": verdicts.measure_wrong,
+    "verdicts_mistakes": verdicts.measure_mistakes,
+}
 
 
 def main(names: list[str]) -> int:

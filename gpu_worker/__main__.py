@@ -1,4 +1,8 @@
-"""Grade a file from the command line: python -m gpu_worker grade FILE --exercise rmsnorm."""
+"""The engine from the command line: grade a file, or write the page of known mistakes.
+
+python -m gpu_worker grade FILE --exercise rmsnorm
+python -m gpu_worker mistakes --results FOLDER [--output FILE]
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gpu_worker.exercises import UnknownExerciseError, slugs
+from gpu_worker.exercises.mistakes_page import mistakes_page
 from gpu_worker.judge import Graded, grade_source
 from gpu_worker.protocol import Outcome, Report, WorstCase
 from gpu_worker.sandbox.client import SandboxError
@@ -19,8 +24,14 @@ EXIT_UNUSABLE = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns 0 if accepted, 1 if not, 2 if nothing could be graded."""
+    """Run the command; returns 0 if accepted or written, 1 if not accepted, 2 if not possible."""
     options = _parser().parse_args(arguments)
+    if options.command == "mistakes":
+        return _write_mistakes(options.results, options.output)
+    return _grade(options)
+
+
+def _grade(options: argparse.Namespace) -> int:
     try:
         source = options.file.read_bytes().decode("utf-8")
         graded = grade_source(
@@ -52,7 +63,23 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--public", action="store_true", help="run the public cases only")
     grade.add_argument("--seed", help="repeat an earlier grading's cases: its seed, hexadecimal")
     grade.add_argument("--json", action="store_true", help="print the report as JSON")
+    mistakes = commands.add_parser("mistakes", help="write the page of known mistakes")
+    mistakes.add_argument("--results", type=Path, required=True, help="folder of measurements")
+    mistakes.add_argument("--output", type=Path, help="file to write; default: print it")
     return parser
+
+
+def _write_mistakes(results: Path, output: Path | None) -> int:
+    try:
+        page = mistakes_page(results)
+        if output:
+            output.write_text(page, encoding="utf-8")
+        else:
+            sys.stdout.write(page)
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"Cannot write the page: {error}\n")
+        return EXIT_UNUSABLE
+    return EXIT_ACCEPTED
 
 
 def readable(graded: Graded) -> Iterator[str]:

@@ -174,6 +174,36 @@ class Timing(Message):
     ms: Annotated[float, Field(ge=0)]
 
 
+class SpeedRow(Message):
+    """One direction's times, as medians over calls with half the distance of the quartiles.
+
+    `megabytes` is what any program must move at least; `copy_fraction` the bandwidth reached, as
+    a share of a plain copy's in the same run; `times_reference` the time as a multiple of that
+    of the best plain NumPy known. `refused` says why a time cannot be right, empty where it can.
+    """
+
+    direction: Identifier
+    calls: Annotated[int, Field(ge=1)]
+    ms: Annotated[float, Field(ge=0)]
+    spread_ms: Annotated[float, Field(ge=0)]
+    reference_ms: Annotated[float, Field(ge=0)]
+    copy_ms: Annotated[float, Field(ge=0)]
+    megabytes: Annotated[float, Field(ge=0)]
+    copy_fraction: Annotated[float, Field(ge=0)]
+    copy_fraction_spread: Annotated[float, Field(ge=0)]
+    times_reference: Annotated[float, Field(ge=0)]
+    times_reference_spread: Annotated[float, Field(ge=0)]
+    refused: Short = ""
+
+
+class Speed(Message):
+    """How fast an accepted submission is. It gates nothing."""
+
+    shape: Annotated[list[int], Field(max_length=8)]
+    dtype: Short
+    rows: Annotated[list[SpeedRow], Field(max_length=8)]
+
+
 class Receipt(Message):
     """What exactly was graded, with what, where: enough to repeat it."""
 
@@ -198,6 +228,7 @@ class Report(Message):
     output_dropped_bytes: Annotated[int, Field(ge=0)] = 0
     timings: Annotated[list[Timing], Field(max_length=32)] = []
     notes: Annotated[list[Text], Field(max_length=16)] = []
+    speed: Speed | None = None
     receipt: Receipt | None = None
 
 

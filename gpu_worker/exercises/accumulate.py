@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+
+PIECE_BYTES: Final = 256 * 1024
+"""Rows taken at a time, so that they and their temporaries stay in the second-level cache."""
 
 
 def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -18,3 +22,10 @@ def working_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def sum_over_rows(values: Array) -> Array:
     """Sum (..., D) over all axes but the last; the result is (D,), also for one row or none."""
     return values.sum(axis=tuple(range(values.ndim - 1)))
+
+
+def row_pieces(rows: Array, work: np.dtype[Any]) -> Iterator[slice]:
+    """Yield slices of rows (N, D) that take about `PIECE_BYTES` each in the dtype `work`."""
+    step = max(1, PIECE_BYTES // max(1, rows.shape[-1] * work.itemsize))
+    for start in range(0, len(rows), step):
+        yield slice(start, start + step)

@@ -21,7 +21,8 @@ class KnownMistake:
     `step`, `formula` and `line` are keys of the chapter's derivation steps, formulas and listing
     lines; `test` is the id of the group of cases that is there to catch it. `native` variants
     are played in the case's own dtype, because the mistake lies in its arithmetic;
-    `wide_results` means that results may come out as float64.
+    `wide_results` means that results may come out as float64. `covers` are the ids of others
+    that this one says at once.
     """
 
     id: str
@@ -34,6 +35,7 @@ class KnownMistake:
     sign: str = ""
     native: bool = False
     wide_results: bool = False
+    covers: tuple[str, ...] = ()
 
 
 class Bank:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +19,6 @@ from types import MappingProxyType, ModuleType
 from gpu_worker.exercises.spec import CasePlan, Group, PublicCase, Specification
 from gpu_worker.protocol import Track
 
-_FOLDER = Path(__file__).parent
 _PACKAGE = "gpu_worker.exercises"
 
 
@@ -39,15 +39,15 @@ class Exercise:
     class_name: str
     parameters: tuple[str, ...]
     gradients: tuple[str, ...]
+    constructor: tuple[str, ...]
+    default_eps: float
+    timed_shape: tuple[int, int] | None
     tracks: tuple[Track, ...]
     limits: Mapping[str, float]
     groups: tuple[Group, ...]
     public_cases: tuple[PublicCase, ...]
     plans: tuple[CasePlan, ...]
-
-    @property
-    def folder(self) -> Path:
-        return _FOLDER / self.slug
+    folder: Path
 
     def starter(self, track: str) -> str:
         """Return the file that a learner begins from.
@@ -69,7 +69,8 @@ class Exercise:
 @cache
 def slugs() -> tuple[str, ...]:
     """Return the slugs of all exercises, sorted."""
-    return tuple(sorted(item.name for item in pkgutil.iter_modules([str(_FOLDER)]) if item.ispkg))
+    found = pkgutil.iter_modules(sys.modules[_PACKAGE].__path__)
+    return tuple(sorted(item.name for item in found if item.ispkg))
 
 
 @cache
@@ -83,7 +84,9 @@ def get(slug: str) -> Exercise:
         raise UnknownExerciseError(
             f"There is no exercise {slug!r}; there are {', '.join(slugs()) or 'none'}."
         )
-    specification: Specification = importlib.import_module(f"{_PACKAGE}.{slug}").SPECIFICATION
+    package = importlib.import_module(f"{_PACKAGE}.{slug}")
+    specification: Specification = package.SPECIFICATION
+    folder = Path(package.__path__[0])
     cases = importlib.import_module(f"{_PACKAGE}.{slug}.cases")
     return Exercise(
         slug=slug,
@@ -91,11 +94,15 @@ def get(slug: str) -> Exercise:
         class_name=specification.class_name,
         parameters=specification.parameters,
         gradients=specification.gradients,
-        tracks=_tracks(_FOLDER / slug),
+        constructor=specification.constructor,
+        default_eps=specification.default_eps,
+        timed_shape=specification.timed_shape,
+        tracks=_tracks(folder),
         limits=MappingProxyType(dict(specification.limits)),
         groups=tuple(cases.GROUPS),
         public_cases=tuple(cases.PUBLIC_CASES),
         plans=tuple(cases.PLANS),
+        folder=folder,
     )
 
 

@@ -1,34 +1,36 @@
 """Case plans that every normalization over the last axis shares.
 
 Each tuple below is one group's cases. An exercise's `cases.py` puts them together and adds its
-own. Sizes are small on purpose: all cases of a grading together stay near a megabyte, so that
-plain loops finish and a good submission is graded in a fraction of a second.
+own. Sizes are small on purpose: all cases of a grading together stay near a few megabytes, so
+that plain loops finish and a good submission is graded in a fraction of a second. Every rank,
+every layout and every essential family meets each dtype in every grading; the rest is drawn.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from gpu_worker.exercises.spec import CasePlan
+from gpu_worker.exercises.spec import CasePlan, Dtype
+
+DTYPES: Final[tuple[Dtype, ...]] = ("float32", "float64", "float16")
 
 FORWARD: Final = (
-    CasePlan("forward", "normal", "matrix", "float32", checks=("y",)),
-    CasePlan("forward", "normal", "matrix", "float64", checks=("y",)),
+    *(CasePlan("forward", "normal", "matrix", dtype, checks=("y",)) for dtype in DTYPES),
     CasePlan("forward", "normal", "odd", "any", checks=("y",)),
-    CasePlan("forward", "uniform", "thousand", "wide", checks=("y",)),
-    CasePlan("forward", "mean-three", "matrix", "wide", checks=("y",)),
+    CasePlan("forward", "uniform", "thousand", "any", checks=("y",)),
+    CasePlan("forward", "mean-three", "matrix", "any", checks=("y",)),
     CasePlan("forward", "outlier", "matrix", "wide", checks=("y",)),
     CasePlan("forward", "mixed-scales", "matrix", "wide", checks=("y",)),
     CasePlan("forward", "alternating", "wide", "float32", checks=("y",)),
     CasePlan("forward", "normal", "few-columns", "wide", parameters="signs-zeros", checks=("y",)),
+    CasePlan("forward", "normal", "few-columns", "any", parameters="zeros", checks=("y",)),
 )
 
 GRADIENT_X: Final = (
-    CasePlan("gradient-x", "normal", "matrix", "float32", checks=("dx",)),
-    CasePlan("gradient-x", "normal", "matrix", "float64", checks=("dx",)),
+    *(CasePlan("gradient-x", "normal", "matrix", dtype, checks=("dx",)) for dtype in DTYPES),
     CasePlan("gradient-x", "normal", "odd", "any", checks=("dx",)),
     CasePlan("gradient-x", "uniform", "thousand", "wide", checks=("dx",)),
-    CasePlan("gradient-x", "mean-three", "few-columns", "wide", checks=("dx",)),
+    CasePlan("gradient-x", "mean-three", "few-columns", "any", checks=("dx",)),
     CasePlan("gradient-x", "outlier", "matrix", "wide", dout="one-hot", checks=("dx",)),
     CasePlan("gradient-x", "mixed-scales", "matrix", "wide", checks=("dx",)),
     CasePlan("gradient-x", "normal", "matrix", "wide", dout="along-xhat", checks=("dx",)),
@@ -36,42 +38,67 @@ GRADIENT_X: Final = (
 )
 
 SHAPES: Final = (
-    CasePlan("shapes", "normal", "vector", "wide"),
-    CasePlan("shapes", "normal", "cube", "wide"),
-    CasePlan("shapes", "normal", "four", "any"),
-    CasePlan("shapes", "normal", "single-column", "wide"),
+    *(
+        CasePlan("shapes", "normal", rank, dtype)
+        for rank in ("vector", "few-columns", "cube", "four")
+        for dtype in DTYPES
+    ),
+    *(
+        CasePlan("shapes", "normal", "several-axes", dtype, layout=layout)
+        for layout in ("transposed", "strided", "reversed", "fortran")
+        for dtype in DTYPES
+    ),
+    *(CasePlan("shapes", "normal", "cube", dtype, dout="broadcast") for dtype in DTYPES),
+    *(CasePlan("shapes", "normal", "single-column", dtype) for dtype in DTYPES),
     CasePlan("shapes", "normal", "one-row", "wide"),
     CasePlan("shapes", "normal", "empty", "any"),
-    CasePlan("shapes", "normal", "cube", "wide", layout="transposed"),
-    CasePlan("shapes", "normal", "matrix", "wide", layout="strided"),
-    CasePlan("shapes", "normal", "odd", "wide", layout="reversed"),
-    CasePlan("shapes", "normal", "four", "wide", layout="fortran"),
-    CasePlan("shapes", "normal", "cube", "wide", dout="broadcast"),
+    CasePlan("shapes", "normal", "empty", "any"),
+    CasePlan("shapes", "normal", "matrix", "wide", layout="drawn"),
+    CasePlan("shapes", "normal", "listed", "any"),
+    CasePlan("shapes", "drawn-long", "listed", "wide", layout="drawn", eps="moderate"),
     CasePlan("shapes", "normal", "very-wide", "float32"),
+    CasePlan("shapes", "normal", "widest", "wide", checks=("y",)),
 )
 
 PRECISION: Final = (
     CasePlan("precision", "normal", "matrix", "float16"),
     CasePlan("precision", "large", "thousand", "float16", eps=1e-6),
+    CasePlan("precision", "large", "few-columns", "float16", eps="positive"),
     CasePlan("precision", "huge", "matrix", "float16", eps=1e-6),
     CasePlan("precision", "zero-rows", "matrix", "float16", eps=1e-8, checks=("y",)),
     CasePlan("precision", "zero-rows", "matrix", "wide", eps="positive"),
     CasePlan("precision", "constant-rows", "matrix", "wide", eps="moderate"),
     CasePlan("precision", "small", "matrix", "float32", eps=1e-6),
     CasePlan("precision", "small", "matrix", "float64", eps="positive"),
-    CasePlan("precision", "micro", "matrix", "wide", eps="positive"),
+    CasePlan("precision", "micro", "matrix", "any", eps="positive"),
     CasePlan("precision", "tiny", "matrix", "wide", eps="positive"),
     CasePlan("precision", "subnormal", "matrix", "any", eps="moderate", checks=("y",)),
     CasePlan("precision", "large", "matrix", "wide"),
+    CasePlan("precision", "enormous", "matrix", "float32", eps="positive"),
     CasePlan("precision", "normal", "matrix", "wide", eps=0.0),
+    CasePlan("precision", "micro", "matrix", "wide", eps=0.0),
     CasePlan("precision", "bad-rows", "matrix", "wide", checks=("y", "dx")),
+    CasePlan("precision", "bad-rows", "four", "any", checks=("y", "dx")),
+    *(CasePlan("precision", "drawn", "matrix", dtype, eps="moderate") for dtype in DTYPES),
+    CasePlan("precision", "drawn", "cube", "any", eps="moderate", dout="one-hot"),
 )
 
 STATE: Final = (
     CasePlan("state", "normal", "few-columns", "wide", sequence="two-forwards"),
-    CasePlan("state", "normal", "few-columns", "wide", sequence="interleaved"),
-    CasePlan("state", "normal", "few-columns", "wide", sequence="small-large-small"),
-    CasePlan("state", "normal", "few-columns", "wide", sequence="three-times"),
+    CasePlan("state", "normal", "few-columns", "wide", eps="coarse", sequence="interleaved"),
+    CasePlan("state", "normal", "few-columns", "any", sequence="small-large-small"),
+    *(
+        CasePlan("state", "normal", "few-columns", dtype, sequence="three-times")
+        for dtype in DTYPES
+    ),
+    CasePlan("state", "normal", "few-columns", "wide", sequence="two-backwards"),
+    CasePlan("state", "normal", "few-columns", "wide", sequence="new-parameters"),
+    CasePlan("state", "normal", "few-columns", "any", sequence="refilled"),
+    CasePlan("state", "normal", "square", "wide", sequence="near-copies"),
+    CasePlan("state", "normal", "few-columns", "any", sequence="many-calls"),
+    CasePlan(
+        "state", "signs", "even-columns", "any", parameters="as-made", eps=0.0, sequence="refilled"
+    ),
 )
 
 
@@ -79,11 +106,11 @@ def parameter_gradients(gradients: tuple[str, ...]) -> tuple[CasePlan, ...]:
     """Return the plans that check the gradients of the parameters, for example ("dgamma",)."""
     group = "gradient-gamma"
     return (
-        CasePlan(group, "normal", "matrix", "float32", checks=gradients),
-        CasePlan(group, "normal", "matrix", "float64", checks=gradients),
+        *(CasePlan(group, "normal", "matrix", dtype, checks=gradients) for dtype in DTYPES),
         CasePlan(group, "mean-three", "tall", "float32", checks=gradients),
         CasePlan(group, "uniform", "tall", "float64", checks=gradients),
-        CasePlan(group, "normal", "cube", "wide", checks=gradients),
+        CasePlan(group, "steady", "thousand-rows", "float16", dout="positive", checks=gradients),
+        CasePlan(group, "normal", "cube", "any", checks=gradients),
         CasePlan(group, "outlier", "four", "wide", checks=gradients),
         CasePlan(group, "normal", "matrix", "wide", dout="along-xhat", checks=gradients),
     )

@@ -51,8 +51,9 @@ class PublicCase:
 class CasePlan:
     """How one hidden case is drawn; every word names an entry of `gpu_worker.judge.casegen`.
 
-    `eps` is a number or the name of a set of numbers. `checks` names the results compared:
-    "y", "dx" and the gradients of the parameters; "all" means every one.
+    `family` "drawn" or "drawn-long" and `layout` "drawn" stand for one that each grading draws. `eps` is a number or
+    the name of a set of numbers. `checks` names the results compared: "y", "dx" and the gradients
+    of the parameters; "all" means every one.
     """
 
     group: str
@@ -69,11 +70,19 @@ class CasePlan:
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """What a folder under `gpu_worker/exercises` says of itself in its `__init__.py`."""
+    """What a folder under `gpu_worker/exercises` says of itself in its `__init__.py`.
+
+    `parameters` are the attributes that the grader sets, each with a gradient of its own name
+    after a "d". `constructor` names what the class is made with: "dim", "eps", both or nothing.
+    `timed_shape` is that of the float32 x with which accepted submissions are timed, if they are.
+    """
 
     title: str
     class_name: str
-    parameters: tuple[str, ...]
+    parameters: tuple[str, ...] = ()
+    constructor: tuple[str, ...] = ("dim", "eps")
+    default_eps: float = 1e-6
+    timed_shape: tuple[int, int] | None = None
     limits: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_LIMITS))
 
     @property

@@ -64,30 +64,44 @@ class ScriptBuilder:
     ) -> None:
         """Make an instance and set its parameters."""
         self._operations.append(Operation("new", instance, dim=dim, eps=eps, by_name=by_name))
+        self.set(instance, parameters)
+
+    def set(self, instance: int, parameters: dict[str, NDArray[Any]]) -> None:
+        """Set the instance's parameters."""
         for name, values in parameters.items():
-            index = self._add(ArrayValue(values, "contiguous", values.shape))
+            index = self.add(ArrayValue(values, "contiguous", values.shape))
             self._operations.append(Operation("set", instance, name, index))
 
-    def forward(self, instance: int, x: ArrayValue) -> None:
-        """Call forward."""
+    def forward(self, instance: int, x: ArrayValue | int) -> int:
+        """Call forward on an array, or on one that was given before; return its index."""
+        index = x if isinstance(x, int) else self.add(x)
         send = "y" in self._checks
-        self._operations.append(Operation("forward", instance, array=self._add(x), send=send))
+        self._operations.append(Operation("forward", instance, array=index, send=send))
+        return index
 
-    def backward(self, instance: int, dout: ArrayValue) -> None:
+    def backward(self, instance: int, dout: ArrayValue | int) -> int:
         """Call backward and read the gradients, as far as the case checks any of them."""
         if self._checks <= {"y"}:
-            return
+            return -1
+        index = dout if isinstance(dout, int) else self.add(dout)
         send = "dx" in self._checks
-        self._operations.append(Operation("backward", instance, array=self._add(dout), send=send))
+        self._operations.append(Operation("backward", instance, array=index, send=send))
         self._operations.extend(
             Operation("get", instance, name, send=True)
             for name in self._gradients
             if name in self._checks
         )
+        return index
+
+    def fill(self, index: int, values: NDArray[Any], name: str) -> None:
+        """Put new values into the memory of an array that was given before."""
+        source = self.add(ArrayValue(values, "contiguous", values.shape))
+        self._operations.append(Operation("fill", index, name, source))
 
     def build(self, *, resend: bool) -> CaseScript:
         return CaseScript(tuple(self._operations), tuple(self._arrays), resend)
 
-    def _add(self, value: ArrayValue) -> int:
+    def add(self, value: ArrayValue) -> int:
+        """Take an array along; return its index."""
         self._arrays.append(value)
         return len(self._arrays) - 1

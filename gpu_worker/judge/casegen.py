@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import CasePlan, PublicCase
 from gpu_worker.judge import families
 from gpu_worker.judge.case import Case, ScriptBuilder
-from gpu_worker.judge.reference import reference_class
+from gpu_worker.judge.reference import make_reference
 from gpu_worker.sandbox.inside.wire import ArrayValue
 
 Array = NDArray[Any]
@@ -22,7 +23,10 @@ _DTYPES = {
     "any": ("float16", "float32", "float64"),
     "wide": ("float32", "float64"),
 }
+_DRAWN = {"drawn": families.DRAWN, "drawn-long": families.DRAWN_LONG}
 _REPEATS = 3
+_MANY_ROUNDS = (14, 20)
+_NEAR_COPIES = 4
 
 
 def new_seed() -> int:
@@ -47,7 +51,8 @@ def _public_case(exercise: Exercise, public: PublicCase) -> Case:
     parameters = {name: np.array(values, dtype) for name, values in public.parameters.items()}
     checks = frozenset({"y", "dx", *exercise.gradients})
     script = ScriptBuilder(checks, exercise.gradients)
-    script.new(0, x.shape[-1], public.eps, parameters, by_name=not parameters)
+    dim = x.shape[-1] if "dim" in exercise.constructor else 0
+    script.new(0, dim, public.eps, parameters, by_name=not parameters)
     script.forward(0, _contiguous(x))
     script.backward(0, _contiguous(dout))
     return Case(
@@ -69,11 +74,12 @@ class CaseDrawer:
 
     def __init__(self, exercise: Exercise, plan: CasePlan, draw: np.random.Generator) -> None:
         self.exercise = exercise
-        self.plan = plan
+        self.plan = plan = _settled(plan, draw)
         self.rng = draw
         self.dtype = np.dtype(str(draw.choice(_DTYPES.get(plan.dtype, (plan.dtype,)))))
-        self.eps = families.draw_eps(plan.eps, draw)
+        self.eps = families.draw_eps(plan.eps, draw) if "eps" in exercise.constructor else None
         self.shape = families.draw_shape(plan.shape, draw)
+        self.repeats = 1
         every = {"y", "dx", *exercise.gradients}
         self.checks = frozenset(every if plan.checks == ("all",) else plan.checks)
         self.script = ScriptBuilder(self.checks, exercise.gradients)
@@ -84,9 +90,14 @@ class CaseDrawer:
         sequences: dict[str, Callable[[Array], None]] = {
             "once": self.once,
             "two-forwards": self.two_forwards,
+            "two-backwards": self.two_backwards,
+            "new-parameters": self.new_parameters,
             "interleaved": self.interleaved,
             "small-large-small": self.small_large_small,
             "three-times": self.three_times,
+            "refilled": self.refilled,
+            "near-copies": self.near_copies,
+            "many-calls": self.many_calls,
         }
         sequences[self.plan.sequence](x)
         bad = ~np.isfinite(x).all(axis=-1)
@@ -100,7 +111,8 @@ class CaseDrawer:
             checks=self.checks,
             script=self.script.build(resend=self.plan.group == "state"),
             bad_rows=np.array(bad) if bad.any() else None,
-            repeats=_REPEATS if self.plan.sequence == "three-times" else 1,
+            repeats=self.repeats,
+            own_parameters=self.plan.parameters == "as-made",
         )
 
     # --- sequences of calls -------------------------------------------------------------------
@@ -118,11 +130,27 @@ class CaseDrawer:
         self.script.forward(0, _contiguous(x))
         self.script.backward(0, self.dout(x))
 
+    def two_backwards(self, x: Array) -> None:
+        """forward, backward, backward: what forward kept still serves the second."""
+        self.new(0)
+        self.script.forward(0, _contiguous(x))
+        self.script.backward(0, self.dout(x))
+        self.script.backward(0, self.dout(x))
+
+    def new_parameters(self, x: Array) -> None:
+        """One instance whose parameters are set anew between two passes over the same x."""
+        self.new(0)
+        place = self.script.forward(0, _contiguous(x))
+        self.script.backward(0, self.dout(x))
+        self.script.set(0, self.parameters())
+        self.script.forward(0, place)
+        self.script.backward(0, self.dout(x))
+
     def interleaved(self, x: Array) -> None:
-        """Two instances with parameters of their own, their calls in turn."""
+        """Two instances with an eps and parameters of their own, their calls in turn."""
         other = self.x(self.shape)
         self.new(0)
-        self.new(1)
+        self.new(1, None if self.eps is None else families.other_eps(self.plan.eps, self.eps))
         self.script.forward(0, _contiguous(x))
         self.script.forward(1, _contiguous(other))
         self.script.backward(0, self.dout(x))
@@ -140,23 +168,85 @@ class CaseDrawer:
         """The same calls three times: the results must agree bit for bit."""
         dout = self.dout(x)
         self.new(0)
+        self.repeats = _REPEATS
         for _ in range(_REPEATS):
             self.script.forward(0, _contiguous(x))
             self.script.backward(0, dout)
+
+    def refilled(self, x: Array) -> None:
+        """The same two arrays, filled anew for each pass: an address says nothing of content."""
+        self.new(0)
+        place = self.script.forward(0, _contiguous(x))
+        gradient = self.script.backward(0, self.dout(x))
+        for _ in range(2):
+            fresh = self.x(self.shape)
+            self.script.fill(place, fresh, "x")
+            self.script.fill(gradient, self.dout(fresh).values, "dout")
+            self.script.forward(0, place)
+            self.script.backward(0, gradient)
+        # Results that share memory with their inputs change with them.
+        self.script.fill(place, self.x(self.shape), "x")
+        self.script.fill(gradient, self.dout(x).values, "dout")
+
+    def near_copies(self, x: Array) -> None:
+        """Inputs that equal an earlier one but for a few elements, by turns in its own memory."""
+        dout = self.dout(x).values
+        self.new(0)
+        place = self.script.forward(0, _contiguous(x))
+        gradient = self.script.backward(0, _contiguous(dout))
+        self.script.forward(0, place)
+        self.script.backward(0, _contiguous(self.nearly(dout)))
+        for turn in range(_NEAR_COPIES):
+            near, near_dout = self.nearly(x), self.nearly(dout)
+            if turn % 2:
+                self.script.fill(place, near, "x")
+                self.script.fill(gradient, near_dout, "dout")
+                self.script.forward(0, place)
+                self.script.backward(0, gradient)
+            else:
+                self.script.forward(0, _contiguous(near))
+                self.script.backward(0, _contiguous(near_dout))
+
+    def many_calls(self, x: Array) -> None:
+        """Three inputs in turn, over and over: nothing may drift."""
+        self.new(0)
+        inputs = [x, self.x(self.shape), self.x(self.shape)]
+        places = [(self.script.add(_contiguous(a)), self.script.add(self.dout(a))) for a in inputs]
+        self.repeats = int(self.rng.integers(*_MANY_ROUNDS))
+        for _ in range(self.repeats):
+            for place, gradient in places:
+                self.script.forward(0, place)
+                self.script.backward(0, gradient)
 
     # --- values -------------------------------------------------------------------------------
     def x(self, shape: tuple[int, ...]) -> Array:
         """Draw x, rounded to the case's dtype."""
         return families.draw_x(self.plan.family, self.rng, shape, self.dtype).astype(self.dtype)
 
-    def new(self, instance: int) -> None:
-        """Make an instance with parameters of its own."""
-        dim = self.shape[-1]
-        parameters = {
-            name: families.draw_parameter(self.plan.parameters, self.rng, dim).astype(self.dtype)
+    def nearly(self, values: Array) -> Array:
+        """Return a copy in which one to three elements are others, far from what they were."""
+        near = values.copy()
+        count = int(self.rng.integers(1, 4))
+        for flat in self.rng.choice(values.size, count, replace=False):
+            index = np.unravel_index(flat, values.shape)
+            near[index] = -values[index] + self.dtype.type(self.rng.choice([-2.0, 2.0]))
+        return near
+
+    def parameters(self) -> dict[str, Array]:
+        """Draw a value for each parameter; none where they stay as the class makes them."""
+        if self.plan.parameters == "as-made":
+            return {}
+        return {
+            name: families.draw_parameter(self.plan.parameters, self.rng, self.shape[-1]).astype(
+                self.dtype
+            )
             for name in self.exercise.parameters
         }
-        self.script.new(instance, dim, self.eps, parameters)
+
+    def new(self, instance: int, eps: float | None = None) -> None:
+        """Make an instance with parameters of its own, and with the case's eps or another."""
+        dim = self.shape[-1] if "dim" in self.exercise.constructor else 0
+        self.script.new(instance, dim, self.eps if eps is None else eps, self.parameters())
 
     def laid_out(self, values: Array) -> ArrayValue:
         """Ask for the plan's memory layout."""
@@ -167,7 +257,7 @@ class CaseDrawer:
 
         def xhat() -> families.Floats:
             # A fresh instance has gamma 1 and beta 0, so that its output is the normalized x.
-            layer = reference_class(self.exercise)(x.shape[-1], self.eps)
+            layer = make_reference(self.exercise, x.shape[-1], self.eps)
             normalized: families.Floats = layer.forward(x.astype(np.float64))
             return normalized
 
@@ -175,6 +265,18 @@ class CaseDrawer:
         if self.plan.dout == "broadcast":
             return ArrayValue(dout, "broadcast", x.shape)
         return self.laid_out(dout) if self.plan.sequence == "once" else _contiguous(dout)
+
+
+def _settled(plan: CasePlan, draw: np.random.Generator) -> CasePlan:
+    """Return the plan with a family and a layout in place of the word "drawn"."""
+    family, layout = plan.family, plan.layout
+    if family in _DRAWN:
+        family = str(draw.choice(_DRAWN[family]))
+    if layout == "drawn":
+        layout = str(draw.choice(families.LAYOUTS))
+    faint = family in families.FAINT and plan.parameters == "random"
+    parameters = "below-one" if faint else plan.parameters
+    return dataclasses.replace(plan, family=family, layout=layout, parameters=parameters)
 
 
 def _contiguous(values: Array) -> ArrayValue:

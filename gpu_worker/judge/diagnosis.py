@@ -1,10 +1,12 @@
-"""Looks for the known mistakes that explain everything a submission got."""
+"""Looks for the known mistakes that explain everything a submission got: one, or two together."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,8 @@ import numpy as np
 from gpu_worker.exercises.bank import KnownMistake
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.case import Case
-from gpu_worker.judge.compare import CaseVerdict, Sign
-from gpu_worker.judge.reference import Array, Expected, play_exactly
+from gpu_worker.judge.compare import CaseVerdict, Sign, result_dtype, signs_of
+from gpu_worker.judge.reference import Array, Expected, play_exactly, reference_class
 from gpu_worker.judge.transcript import PlayedCase, Raised, Refused
 from gpu_worker.judge.units import error_in_units, limit_in_units
 from gpu_worker.protocol import Mistake
@@ -22,6 +24,8 @@ _NATIVE_SLACK = 8.0
 """Variants in low precision round in another order than the submission does."""
 _DRIFT_SLACK = 4.0
 _MAX_MISTAKES = 8
+_PAIRS_SECONDS = 1.0
+"""Processor time for trying pairs of mistakes; what is not found by then stays unnamed."""
 _VARIANT_ERRORS = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError)
 
 
@@ -35,22 +39,46 @@ class JudgedCase:
     verdict: CaseVerdict
 
 
+@dataclass(frozen=True, slots=True)
+class _Hypothesis:
+    """What a submission may be: the reference with some mistakes made."""
+
+    mistakes: tuple[KnownMistake, ...]
+    variant: type
+    native: bool = False
+    wide_results: bool = False
+
+    @property
+    def ids(self) -> frozenset[str]:
+        return frozenset(known.id for known in self.mistakes)
+
+
 def diagnose(exercise: Exercise, runs: Sequence[Sequence[JudgedCase]]) -> list[Mistake]:
-    """Return every known mistake that explains all results of all runs; none is an answer too.
+    """Return the known mistakes that explain all results of all runs; none is an answer too.
 
     `runs` holds the judged cases of each process that played some, in order. A mistake explains
     them if its variant gives the submission's results, wrong and right ones, within the
-    tolerance, or if every failed case shows its sign. Where the submission raised an exception,
-    the variant must raise one of the same name.
+    tolerance; where the submission raised an exception, the variant must raise one of the same
+    name. Signs, such as a changed input, are named beside what explains the numbers. If no
+    mistake explains everything by itself, pairs are tried; two are named only if no other pair
+    explains as much.
     """
     failed = [item for run in runs for item in run if not item.verdict.passed]
     if not failed or any(isinstance(item.verdict.problem, Refused) for item in failed):
         return []
-    found: dict[str, Mistake] = {}
-    for known in exercise.module("mistakes").MISTAKES:
-        if known.id not in found and _explains(exercise, known, runs, failed):
-            found[known.id] = as_message(known)
-    return list(found.values())[:_MAX_MISTAKES]
+    search = _Search(exercise, runs)
+    found = search.single()
+    if found is None:
+        found = search.pair()
+    if found is None:
+        # A sign is a fact, whatever the numbers are; it is named if each failed case shows it.
+        if any(item.verdict.sign not in search.signs for item in failed):
+            return []
+        found = []
+    # Where a variant gives the same numbers, it explains too why they do not repeat.
+    signs = search.signs - {Sign.NOT_REPEATABLE} if found else search.signs
+    known = [*found, *(mistake for mistake in search.bank if mistake.sign in signs)]
+    return [as_message(mistake) for mistake in known][:_MAX_MISTAKES]
 
 
 def as_message(known: KnownMistake) -> Mistake:
@@ -65,34 +93,99 @@ def as_message(known: KnownMistake) -> Mistake:
     )
 
 
-def _explains(
-    exercise: Exercise,
-    known: KnownMistake,
-    runs: Sequence[Sequence[JudgedCase]],
-    failed: Iterable[JudgedCase],
-) -> bool:
-    if known.variant is None:
-        return all(item.verdict.sign == known.sign for item in failed)
-    # Only a submission that keeps its promises can be told by its numbers alone.
-    if any(item.verdict.sign in (Sign.INPUT_MODIFIED, Sign.OUTPUT_REUSED) for item in failed):
-        return False
-    return all(_explains_run(exercise, known, run) for run in runs)
+def compose(exercise: Exercise, mistakes: Sequence[KnownMistake]) -> type | None:
+    """Return the reference with several mistakes made; None if they replace a common step."""
+    reference = reference_class(exercise)
+    variants = [known.variant for known in mistakes if known.variant]
+    replaced = [_steps(variant, reference) for variant in variants]
+    if any(one & other for one, other in combinations(replaced, 2)):
+        return None
+    name = "And".join(variant.__name__ for variant in variants)
+    # A class may not stand before one that derives from it.
+    variants = [v for v in variants if not any(v in w.__mro__[1:] for w in variants)]
+    return type(name, tuple(variants), {"shared": {}})
 
 
-def _explains_run(exercise: Exercise, known: KnownMistake, run: Sequence[JudgedCase]) -> bool:
-    # What a variant keeps on its class must not outlive the run, as in the runner.
-    assert known.variant is not None  # noqa: S101  the caller has looked
-    cls = type(known.variant.__name__, (known.variant,), {"shared": {}})
-    return all(_explains_case(exercise, known, cls, item) for item in run)
+def _steps(variant: type, reference: type) -> set[str]:
+    own = [cls for cls in variant.__mro__ if issubclass(cls, reference) and cls is not reference]
+    return {name for cls in own for name, value in vars(cls).items() if callable(value)}
 
 
-def _explains_case(exercise: Exercise, known: KnownMistake, cls: Any, item: JudgedCase) -> bool:
+class _Search:
+    """The hypotheses on one submission, and what speaks against each."""
+
+    def __init__(self, exercise: Exercise, runs: Sequence[Sequence[JudgedCase]]) -> None:
+        self.exercise = exercise
+        self.runs = runs
+        self.bank: list[KnownMistake] = list(exercise.module("mistakes").MISTAKES)
+        signs = {s for run in runs for item in run for s in signs_of(item.case, item.played)}
+        # The other signs follow from a changed input where it is used again.
+        changed = Sign.INPUT_MODIFIED in signs
+        self.signs = {Sign.INPUT_MODIFIED} if changed else signs
+
+    def single(self) -> list[KnownMistake] | None:
+        """Return every mistake that explains the numbers; none if signs are all that is wrong."""
+        if self.signs and self._explains(_Hypothesis((), reference_class(self.exercise))):
+            return []
+        found: dict[str, KnownMistake] = {}
+        for hypothesis in self._singles():
+            (known,) = hypothesis.mistakes
+            if known.id not in found and self._explains(hypothesis):
+                found[known.id] = known
+        return list(found.values()) or None
+
+    def pair(self) -> list[KnownMistake] | None:
+        """Return the two mistakes that explain the numbers together, if no other two do."""
+        deadline = time.thread_time() + _PAIRS_SECONDS
+        found: dict[frozenset[str], _Hypothesis] = {}
+        for hypothesis in self._pairs():
+            if time.thread_time() > deadline:
+                return None
+            if hypothesis.ids not in found and self._explains(hypothesis):
+                found[hypothesis.ids] = hypothesis
+        if len(found) != 1:
+            return None
+        (only,) = found.values()
+        return list(only.mistakes)
+
+    def _singles(self) -> Iterator[_Hypothesis]:
+        for known in self.bank:
+            if known.variant:
+                yield _Hypothesis((known,), known.variant, known.native, known.wide_results)
+
+    def _pairs(self) -> Iterator[_Hypothesis]:
+        single = [known for known in self.bank if known.variant and not known.native]
+        for one, other in combinations(single, 2):
+            if one.id == other.id:
+                continue
+            variant = compose(self.exercise, (one, other))
+            if variant:
+                wide = one.wide_results or other.wide_results
+                yield _Hypothesis((one, other), variant, wide_results=wide)
+
+    def _explains(self, hypothesis: _Hypothesis) -> bool:
+        return all(self._explains_run(hypothesis, run) for run in self.runs)
+
+    def _explains_run(self, hypothesis: _Hypothesis, run: Sequence[JudgedCase]) -> bool:
+        # What a variant keeps on its class must not outlive the run, as in the runner.
+        cls = type(hypothesis.variant.__name__, (hypothesis.variant,), {"shared": {}})
+        return all(
+            self._says_nothing(item.case) or _explains_case(self.exercise, hypothesis, cls, item)
+            for item in run
+        )
+
+    def _says_nothing(self, case: Case) -> bool:
+        """True where a changed input is used again, so that the numbers follow from the change."""
+        return Sign.INPUT_MODIFIED in self.signs and case.group == "state"
+
+
+def _explains_case(exercise: Exercise, known: _Hypothesis, cls: Any, item: JudgedCase) -> bool:
     try:
         variant = play_exactly(exercise, cls, item.case, native=known.native)
     except _VARIANT_ERRORS as error:
-        problem = item.verdict.problem
+        problem = item.played.problem
         return isinstance(problem, Raised) and problem.name == type(error).__name__
-    if item.verdict.problem:
+    if item.played.problem:
         return False
     if _all_agree(known, item, variant, [0.0] * len(variant)):
         return True
@@ -107,7 +200,7 @@ def _explains_case(exercise: Exercise, known: KnownMistake, cls: Any, item: Judg
 
 
 def _all_agree(
-    known: KnownMistake, item: JudgedCase, variant: Sequence[Expected], drifts: Sequence[Any]
+    known: _Hypothesis, item: JudgedCase, variant: Sequence[Expected], drifts: Sequence[Any]
 ) -> bool:
     return all(
         _agrees(item.case, known, got, result, wanted, drift)
@@ -119,7 +212,7 @@ def _all_agree(
 
 def _agrees(
     case: Case,
-    known: KnownMistake,
+    known: _Hypothesis,
     got: Array,
     variant: Expected,
     wanted: Expected,
@@ -134,8 +227,7 @@ def _agrees(
         return False
     if got.dtype != case.dtype and not (known.wide_results or case.own_parameters):
         return False
-    # Where the class chose gamma's dtype, its gradient is as coarse as that.
-    dtype = got.dtype if case.own_parameters else case.dtype
+    dtype = result_dtype(case, got)
     value = variant.value.astype(np.float64)
     errors = error_in_units(got, value, _scale(known, variant, wanted, value), dtype)
     with np.errstate(invalid="ignore"):
@@ -169,7 +261,7 @@ def _row_maximum(magnitude: Array) -> Array:
     return maximum
 
 
-def _scale(known: KnownMistake, variant: Expected, wanted: Expected, value: Array) -> Array:
+def _scale(known: _Hypothesis, variant: Expected, wanted: Expected, value: Array) -> Array:
     """Return the size of the variant's terms: its own, or the reference's for native ones.
 
     A result of a wrong shape has no size of its own; the largest number about it stands in.

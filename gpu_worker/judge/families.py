@@ -19,8 +19,8 @@ Draw = np.random.Generator
 FLOAT16: Final = np.dtype(np.float16)
 
 SCALES: Final = {"small": 1e-3, "micro": 1e-6, "tiny": 1e-20}
-LARGE: Final = {"large": (300.0, 1e3), "huge": (3e4, 1e3)}
-"""For float16, and for the wider dtypes."""
+LARGE: Final = {"large": (300.0, 1e3), "huge": (3e4, 1e3), "enormous": (3e4, 1e15)}
+"""For float16, and for the wider dtypes. The cube of 1e15 does not fit into float32."""
 
 
 def draw_x(family: str, draw: Draw, shape: Shape, dtype: np.dtype[Any]) -> Floats:
@@ -71,6 +71,17 @@ def _alternating(draw: Draw, shape: Shape) -> Floats:
     return signs * draw.uniform(0.5, 1.5, shape)
 
 
+def _steady(draw: Draw, shape: Shape) -> Floats:
+    signs = np.where(np.arange(shape[-1]) % 2, -1.0, 1.0)
+    return signs * draw.uniform(0.97, 1.03, shape)
+
+
+def _signs(draw: Draw, shape: Shape) -> Floats:
+    """Plus and minus one in turn, from a random column on: normalized already where D is even."""
+    start = draw.integers(0, 2, (*shape[:-1], 1))
+    return np.where((np.arange(shape[-1]) + start) % 2, -1.0, 1.0)
+
+
 def _bad_rows(draw: Draw, shape: Shape) -> Floats:
     x = draw.standard_normal(shape)
     rows = x.reshape(-1, shape[-1])
@@ -98,11 +109,31 @@ _FAMILIES: Final[dict[str, Callable[[Draw, Shape], Floats]]] = {
     "zero-rows": _zero_rows,
     "mixed-scales": _mixed_scales,
     "alternating": _alternating,
+    "signs": _signs,
+    "steady": _steady,
     "bad-rows": _bad_rows,
 }
 
+DRAWN: Final = (
+    *("normal", "uniform", "mean-three", "outlier", "constant-rows", "zero-rows", "mixed-scales"),
+    *("alternating", "signs", "steady", *SCALES, *LARGE),
+)
+"""What the family "drawn" stands for: all that are right for any dtype and check."""
+DRAWN_LONG: Final = tuple(name for name in DRAWN if name not in ("constant-rows", "steady"))
+"""What "drawn-long" stands for. Added one after the other, a thousand equal numbers are rounded
+the same way each time, so that even honest float32 code drifts past the tolerance."""
+FAINT: Final = frozenset({"micro", "tiny", "subnormal"})
+"""Families whose float16 results are subnormal: there, rounding before the multiplication by a
+large gamma costs more than one after it, and both are right."""
+LAYOUTS: Final = ("contiguous", "transposed", "strided", "reversed", "fortran")
+"""What the layout "drawn" stands for."""
+
 
 # --- shapes --------------------------------------------------------------------------------------
+DIMS: Final = (1, 2, 3, 7, 31, 32, 33, 64, 100, 127, 128, 129, 255, 1000, 1023, 1024, 1025, 2048)
+"""Lengths of a row, around the sizes at which code takes another path."""
+
+
 def draw_shape(name: str, draw: Draw) -> Shape:
     """Return a shape (..., D) of a set.
 
@@ -116,14 +147,24 @@ def draw_shape(name: str, draw: Draw) -> Shape:
     def one_of(*values: int) -> int:
         return int(draw.choice(values))
 
+    def ranks() -> Shape:
+        rows = (some(2, 4), some(1, 3), some(2, 5))[: one_of(1, 2, 3)]
+        return (*rows, one_of(2, 3, 7, 16, 31, 33))
+
     shapes: dict[str, Callable[[], Shape]] = {
         "few-columns": lambda: (some(4, 17), some(2, 9)),
+        "even-columns": lambda: (some(4, 17), one_of(2, 4, 6, 8)),
         "matrix": lambda: (some(3, 17), one_of(31, 32, 33, 64, 100, 127, 128, 129)),
         "odd": lambda: (some(2, 9), one_of(3, 7, 31, 33, 127, 129, 255)),
         "thousand": lambda: (some(2, 4), one_of(255, 256, 257, 1000, 1023, 1024, 1025)),
-        "wide": lambda: (some(1, 2), one_of(4096, 4097, 5000)),
-        "very-wide": lambda: (1, one_of(8192, 16384, 16385)),
+        "wide": lambda: (some(1, 2), one_of(2048, 4096, 4097, 5000)),
+        "very-wide": lambda: (1, one_of(8192, 16384)),
+        "widest": lambda: (1, one_of(16385, 32768, 65536)),
+        "square": lambda: (some(12, 20), one_of(128, 129, 200)),
+        "listed": lambda: (one_of(1, 2, 3, 17), one_of(*DIMS)),
+        "several-axes": ranks,
         "tall": lambda: (one_of(132, 500, 1000), some(2, 9)),
+        "thousand-rows": lambda: (one_of(1000, 1100, 1200), some(2, 4)),
         "vector": lambda: (one_of(2, 5, 33, 128),),
         "one-row": lambda: (1, one_of(2, 3, 64)),
         "single-column": lambda: (some(2, 17), 1),
@@ -139,6 +180,7 @@ _EPS: Final = {
     "any": (1e-8, 1e-6, 1e-5, 1e-3, 1.0),
     "positive": (1e-6, 1e-5, 1e-3),
     "moderate": (1e-5, 1e-3),
+    "coarse": (1e-3, 1.0),
 }
 
 
@@ -147,8 +189,18 @@ def draw_eps(eps: float | str, draw: Draw) -> float:
     return float(draw.choice(_EPS[eps])) if isinstance(eps, str) else eps
 
 
+def other_eps(eps: float | str, taken: float) -> float:
+    """Return the largest number of a named set that is not `taken`; `taken` if there is none."""
+    values = _EPS[eps] if isinstance(eps, str) else (eps,)
+    return max((value for value in values if value != taken), default=taken)
+
+
 def draw_parameter(kind: str, draw: Draw, dim: int) -> Floats:
-    """Return gamma or beta (dim,): random with both signs, and with exact zeros if asked."""
+    """Return gamma or beta (dim,): random with both signs, with exact zeros, or all zero."""
+    if kind == "zeros":
+        return np.zeros(dim)
+    if kind == "below-one":
+        return draw.uniform(0.25, 1.0, dim) * draw.choice([-1.0, 1.0], dim)
     values = draw.standard_normal(dim) + draw.choice([-1.0, 1.0], dim)
     if kind == "signs-zeros":
         values[draw.random(dim) < 0.25] = 0.0
@@ -168,6 +220,9 @@ def draw_dout(kind: str, draw: Draw, shape: Shape, xhat: Callable[[], Floats]) -
         return dout
     if kind == "along-xhat":
         return xhat() * draw.uniform(0.5, 2.0)
+    if kind == "positive":
+        # Added one by one in float16, numbers like these are rounded the same way each time.
+        return draw.uniform(0.6, 0.7, shape)
     if kind == "broadcast":
         return draw.standard_normal((*(1 for _ in shape[:-1]), shape[-1]))
     return draw.standard_normal(shape)

@@ -24,6 +24,7 @@ from gpu_worker.judge.execution import (
     memory_texts,
     problem_stop,
 )
+from gpu_worker.judge.speed import measure_speed
 from gpu_worker.judge.transcript import read_transcript
 from gpu_worker.protocol import (
     MAX_OUTPUT_CHARACTERS,
@@ -33,6 +34,7 @@ from gpu_worker.protocol import (
     Phase,
     Receipt,
     Report,
+    Speed,
     Timing,
     Track,
 )
@@ -68,6 +70,8 @@ class _Grading:
     cases: list[Case] = field(default_factory=list)
     executions: list[Execution] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
+    speed: Speed | None = None
+    timed_failure: JudgedCase | None = None
     case_hash: hashlib._Hash = field(default_factory=hashlib.sha256)
 
     @property
@@ -97,11 +101,13 @@ def grade_source(
     limits: Mapping[str, float] | None = None,
     node: str = "",
     on_progress: OnProgress | None = None,
+    timed: bool = True,
 ) -> Graded:
     """Grade a source for an exercise and a track.
 
     Without `zygote` one is started for this call. `seed` repeats an earlier grading's cases;
     without it the operating system gives one. `limits` replaces some of the exercise's limits.
+    `timed` False leaves out the timing of a submission that passed.
 
     Raises:
         UnknownExerciseError: there is no such exercise.
@@ -122,13 +128,13 @@ def grade_source(
             on_progress=on_progress or (lambda phase, case, count: None),
             seed=casegen.new_seed() if seed is None else seed,
         )
-        return _grade(grading, Track(track), hidden=cases == "all")
+        return _grade(grading, Track(track), hidden=cases == "all", timed=timed)
     finally:
         if own:
             own.close()
 
 
-def _grade(grading: _Grading, track: Track, *, hidden: bool) -> Graded:
+def _grade(grading: _Grading, track: Track, *, hidden: bool, timed: bool) -> Graded:
     if breach := _source_breach(grading.source):
         failure = Failure(message=breach)
         report = Report(failure=failure, receipt=_receipt(grading, track))
@@ -143,7 +149,31 @@ def _grade(grading: _Grading, track: Track, *, hidden: bool) -> Graded:
     _run(grading, public, first=0, show=True)
     if secret and grading.stop is None:
         _run(grading, secret, first=len(public), show=False)
+    if timed and secret and _all_passed(grading):
+        _time(grading)
     return _conclude(grading, track)
+
+
+def _all_passed(grading: _Grading) -> bool:
+    passed = sum(item.verdict.passed for item in grading.judged)
+    return grading.stop is None and passed == len(grading.cases)
+
+
+def _time(grading: _Grading) -> None:
+    """Time a submission that passed; a timed call that is wrong is one more case, failed."""
+    with grading.timed("timing"):
+        timed = measure_speed(
+            grading.exercise,
+            grading.source,
+            _remaining(grading),
+            grading.zygote,
+            np.random.default_rng([grading.seed, 1]),
+        )
+    grading.speed = timed.speed
+    if timed.failed:
+        grading.timed_failure = timed.failed
+        grading.cases.append(timed.failed.case)
+        grading.executions.append(Execution(judged=[timed.failed], run=timed.run))
 
 
 def _source_breach(source: str) -> str:
@@ -207,17 +237,20 @@ def _conclude(grading: _Grading, track: Track) -> Graded:
     else:
         outcome = Outcome.NOT_GRADABLE
     with grading.timed("looking for known mistakes"):
+        # What passed every case, and fails a timed call only, is no mistake in the mathematics.
+        explainable = failed is not None and stop is None and failed is not grading.timed_failure
         runs = [execution.judged for execution in grading.executions]
-        mistakes = [] if stop or not failed else diagnose(grading.exercise, runs)
+        mistakes = diagnose(grading.exercise, runs) if explainable else []
     score = 0.0 if outcome in _ENDING_OUTCOMES else reporting.score_of(groups)
     # The first run's output only: the second's could hold hidden inputs.
     printed = grading.executions[0].run
     report = Report(
         groups=groups,
-        worst=reporting.worst_case(judged),
+        worst=reporting.worst_case(judged, grading.exercise.default_eps),
         failure=_failure(grading, stop, failed),
         mistakes=mistakes,
-        notes=_notes(outcome, mistakes=bool(mistakes)),
+        notes=[*_notes(outcome, mistakes=bool(mistakes)), *reporting.speed_notes(grading.speed)],
+        speed=grading.speed,
         timings=grading.timings,
         receipt=_receipt(grading, track),
         output=reporting.clean_text(printed.output)[:MAX_OUTPUT_CHARACTERS],

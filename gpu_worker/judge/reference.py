@@ -40,6 +40,12 @@ def reference_class(exercise: Exercise) -> Any:
     return getattr(exercise.module("reference_numpy"), exercise.class_name)
 
 
+def make_reference(exercise: Exercise, dim: int, eps: float | None) -> Any:
+    """Return a new instance of the reference for rows of length `dim`."""
+    arguments = [dim] if "dim" in exercise.constructor else []
+    return reference_class(exercise)(*arguments, *([] if eps is None else [eps]))
+
+
 def expected_results(exercise: Exercise, case: Case) -> list[Expected]:
     """Return what a right submission answers, in the order of `case.compared()`.
 
@@ -71,23 +77,29 @@ def play_exactly(
     arrays = [arrange(a) if native else _wide(a) for a in case.script.arrays]
     results: list[Expected] = []
     gradients: dict[int, Array] = {}
+    sizes_of: dict[int, dict[str, Array]] = {}
     smallest_normal = float(np.finfo(case.dtype).smallest_normal)
 
-    def make(dim: int, *arguments: float) -> Any:
-        layer = cls(dim, *arguments)
+    def make(*arguments: float, **named: int) -> Any:
+        layer = cls(*arguments, **named)
         if not native:
             for name in exercise.parameters:
                 setattr(layer, name, getattr(layer, name).astype(np.float64))
         return layer
 
     def emit(position: int, operation: Operation, layer: Any, value: Any) -> None:
+        number = operation.instance
+        if operation.kind in ("forward", "backward"):
+            sizes_of.pop(number, None)
         if operation.kind == "backward":
-            gradients[operation.instance] = arrays[operation.array]
+            gradients[number] = arrays[operation.array]
         if operation.send:
             quantity = quantity_of(operation)
-            dout = None if quantity == "y" else gradients.get(operation.instance)
-            sizes = {} if native else term_sizes(layer, dout, smallest_normal)
-            results.append(Expected(quantity, np.array(value), sizes.get(quantity)))
+            if number not in sizes_of:
+                dout = None if quantity == "y" else gradients.get(number)
+                sizes_of[number] = {} if native else term_sizes(layer, dout, smallest_normal)
+            size = sizes_of[number].get(quantity)
+            results.append(Expected(quantity, np.array(value), size))
 
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)

@@ -21,7 +21,7 @@ from gpu_worker.judge.compare import Deviation
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import Stop
 from gpu_worker.judge.transcript import Raised
-from gpu_worker.protocol import Failure, GroupResult, WorstCase
+from gpu_worker.protocol import Failure, GroupResult, Speed, WorstCase
 
 _CONTROL_CHARACTERS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\r")
 _DIGITS: Final = {np.dtype(np.float16): 5, np.dtype(np.float32): 9, np.dtype(np.float64): 17}
@@ -67,7 +67,7 @@ def score_of(results: Sequence[GroupResult]) -> float:
     return min(1.0, round(passed / total, 6)) if total else 0.0
 
 
-def worst_case(judged: Sequence[JudgedCase]) -> WorstCase | None:
+def worst_case(judged: Sequence[JudgedCase], default_eps: float) -> WorstCase | None:
     """Return the first failing case's worst element, else the largest error of all cases."""
     with_error = [item for item in judged if item.verdict.worst is not None]
     failing = next((item for item in with_error if not item.verdict.passed), None)
@@ -82,7 +82,7 @@ def worst_case(judged: Sequence[JudgedCase]) -> WorstCase | None:
         shape=list(case.shape),
         dtype=case.dtype.name,
         layout=case.layout,
-        eps=1e-6 if case.eps is None else case.eps,
+        eps=default_eps if case.eps is None else case.eps,
         quantity=worst.quantity,
         index=list(worst.index),
         expected=_decimal(worst.expected, worst),
@@ -90,7 +90,7 @@ def worst_case(judged: Sequence[JudgedCase]) -> WorstCase | None:
         units=worst.units if math.isfinite(worst.units) else None,
         limit=worst.limit,
         failed=not failing.verdict.passed,
-        histogram=list(worst.histogram),
+        histogram=worst.histogram,
     )
 
 
@@ -123,6 +123,22 @@ def describe(case: Case) -> str:
     eps = "the default" if case.eps is None else f"{case.eps:g}"
     layout = "" if case.layout == "contiguous" else f", {case.layout}"
     return f"{case.family}, shape {case.shape}, {case.dtype.name}{layout}, eps {eps}"
+
+
+def speed_notes(speed: Speed | None) -> list[str]:
+    """Return a sentence on each direction that was timed."""
+    if speed is None:
+        return []
+    size = " x ".join(map(str, speed.shape))
+    return [
+        f"Speed, {row.direction}, {size} {speed.dtype}: {row.refused}"
+        if row.refused
+        else f"Speed, {row.direction}, {size} {speed.dtype}: {row.ms:.2f} ms "
+        f"(± {row.spread_ms:.2f}, {row.calls} calls), {row.copy_fraction:.0%} of the bandwidth of "
+        f"a copy, {row.times_reference:.1f} times as long as the best plain NumPy. "
+        "It does not count for the score."
+        for row in speed.rows
+    ]
 
 
 def asked_groups(exercise: Exercise, cases: Sequence[Case]) -> list[Group]:

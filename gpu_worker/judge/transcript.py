@@ -84,7 +84,7 @@ def _read(stream: Iterator[Frame], cases: Sequence[Case], transcript: Transcript
     """
     frame = next(stream, None)
     if frame and frame.case == wire.LOADING:
-        transcript.loading = _problem(frame)
+        transcript.loading = problem_of(frame)
         frame = next(stream, None)
     else:
         for number, case in enumerate(cases):
@@ -113,7 +113,7 @@ def _read_case(stream: Iterator[Frame], case: Case, number: int, played: PlayedC
         if frame is None:
             return
         if frame.kind in (Kind.REFUSED, Kind.RAISED) and frame.case == number:
-            played.problem = _problem(frame)
+            played.problem = problem_of(frame)
             return
         _expect(frame, Kind.ARRAY, number, position)
         store.append(wire.decode_array(frame.payload))
@@ -125,7 +125,12 @@ def _expect(frame: Frame, kind: Kind, case: int, position: int = 0) -> None:
         raise WireError(f"a frame {frame.kind.name} where {kind.name} belongs")
 
 
-def _problem(frame: Frame) -> Raised | Refused:
+def problem_of(frame: Frame) -> Raised | Refused:
+    """Return what a frame RAISED or REFUSED says.
+
+    Raises:
+        WireError: it is neither, or malformed.
+    """
     payload = frame.payload
     if frame.kind is Kind.RAISED and len(payload) >= 4:
         name, message, trace = wire.decode_text(payload[4:], 3)

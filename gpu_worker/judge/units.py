@@ -54,8 +54,8 @@ def error_in_units(
     """
     info = np.finfo(dtype)
     u, subnormal, largest = float(info.eps), float(info.smallest_subnormal), float(info.max)
-    wide = got.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
+        wide = got.astype(np.float64)
         error = np.array(np.abs(wide - expected) / (u * scale + subnormal))
         overflows = np.abs(expected) >= largest * (1 - u)
         error[overflows & (wide * np.sign(expected) >= largest * (1 - u))] = 0.0

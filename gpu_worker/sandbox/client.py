@@ -64,6 +64,8 @@ class Request:
     output_bytes: int
     result_bytes: int
     on_frame: Callable[[Frame], None] | None = None
+    job_descriptor: int | None = None
+    """An open file that holds the job, in place of `job`; it stays the caller's."""
 
 
 @dataclass(slots=True)
@@ -177,7 +179,8 @@ class Zygote:
             status, status_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             stack.enter_context(status)
             with status_end:
-                job_fd = _sealed_memory(request.job)
+                given = request.job_descriptor
+                job_fd = _sealed_memory(request.job) if given is None else os.dup(given)
                 self._order(request, [job_fd, result_end, output_end, status_end.fileno()])
                 for descriptor in (job_fd, result_end, output_end):
                     os.close(descriptor)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from gpu_worker.exercises import Exercise, get, slugs
+from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.bank import KnownMistake
+from gpu_worker.exercises.mistakes_page import mistakes_page
 from gpu_worker.judge import casegen
-from gpu_worker.judge.case import Case
 from gpu_worker.judge.compare import judge_case
-from gpu_worker.judge.diagnosis import JudgedCase, diagnose
+from gpu_worker.judge.diagnosis import JudgedCase, compose, diagnose
+from gpu_worker.judge.precision import Naming
 from gpu_worker.judge.reference import expected_results, reference_class
-from gpu_worker.judge.transcript import PlayedCase, Raised
-from gpu_worker.sandbox.inside.script import arrange, play
+from gpu_worker.judge.rehearsal import play_case, rehearse
+
+
+def bank(slug: str) -> list[KnownMistake]:
+    return list(get(slug).module("mistakes").MISTAKES)
 
 
 def variants() -> list[Any]:
@@ -27,58 +31,94 @@ def variants() -> list[Any]:
     ]
 
 
-def played(exercise: Exercise, cls: Any, case: Case, *, leak: bool = False) -> PlayedCase:
-    """Play a case on a trusted class as the runner would on a submission."""
-    arrays = [arrange(value) for value in case.script.arrays]
-    if leak:
-        arrays = [array.astype(np.float64) for array in arrays]
-    result = PlayedCase()
-
-    def emit(position: int, operation: Any, layer: Any, value: Any) -> None:
-        if operation.send:
-            result.results.append(np.asarray(value))
-
-    try:
-        with np.errstate(all="ignore"):
-            play(cls, case.script.operations, arrays, emit)
-    except (ValueError, TypeError) as error:
-        result.problem = Raised(type(error).__name__, "", "", 0)
-        return result
-    result.again = list(result.results) if case.script.resend else []
-    result.inputs = [arrange(value) for value in case.script.arrays]
-    result.complete = True
-    return result
-
-
-def judged(
-    exercise: Exercise, cls: Any, seed: int, *, leak: bool = False
-) -> list[list[JudgedCase]]:
-    runs = []
-    for cases in (casegen.public_cases(exercise), casegen.hidden_cases(exercise, seed)):
-        fresh = type(cls.__name__, (cls,), {"shared": {}})
-        run = []
-        for case in cases:
-            answer = played(exercise, fresh, case, leak=leak)
-            expected = expected_results(exercise, case)
-            verdict = judge_case(case, answer, expected, exercise.gradients)
-            run.append(JudgedCase(case, answer, expected, verdict))
-        runs.append(run)
-    return runs
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(("slug", "known"), variants())
 def test_each_variant_fails_and_is_named_alone(slug: str, known: KnownMistake) -> None:
     exercise = get(slug)
-    runs = judged(exercise, known.variant, 11, leak=known.wide_results)
+    runs = rehearse(exercise, known.variant, 11, wide_results=known.wide_results)
     assert any(not item.verdict.passed for run in runs for item in run)
     assert [mistake.id for mistake in diagnose(exercise, runs)] == [known.id]
+
+
+PAIRS = [
+    ("rmsnorm", "eps-outside-root", "second-term-sign"),
+    ("rmsnorm", "gamma-missing", "dgamma-mean"),
+    ("rmsnorm", "d-minus-one", "float64-leak"),
+    ("rmsnorm", "first-forward-kept", "rms-squared"),
+    ("layernorm", "beta-missing", "mean-path-missing"),
+    ("layernorm", "eps-squared", "dbeta-with-gamma"),
+    ("layernorm", "sum-for-mean", "dgamma-accumulates"),
+]
+
+
+@pytest.mark.parametrize(("slug", "one", "other"), PAIRS)
+def test_two_mistakes_in_different_steps_are_both_named(slug: str, one: str, other: str) -> None:
+    exercise = get(slug)
+    made = [known for known in bank(slug) if known.id in (one, other)]
+    made = [next(known for known in made if known.id == id) for id in (one, other)]
+    variant = compose(exercise, made)
+    assert variant is not None
+    wide = any(known.wide_results for known in made)
+    runs = rehearse(exercise, variant, 17, wide_results=wide)
+    assert {mistake.id for mistake in diagnose(exercise, runs)} == {one, other}
+
+
+@pytest.mark.parametrize("slug", slugs())
+def test_three_mistakes_at_once_are_left_unnamed(slug: str) -> None:
+    exercise = get(slug)
+    ids = ("eps-outside-root", "gamma-missing-in-sum", "dgamma-mean")
+    made = [next(known for known in bank(slug) if known.id == id) for id in ids]
+    variant = compose(exercise, made)
+    assert variant is not None
+    assert diagnose(exercise, rehearse(exercise, variant, 19)) == []
+
+
+def test_a_changed_input_is_named_beside_a_mistake_in_the_numbers() -> None:
+    exercise = get("rmsnorm")
+    eps = next(known for known in bank("rmsnorm") if known.id == "eps-outside-root")
+
+    class Both(eps.variant):  # type: ignore[misc, name-defined]
+        def forward(self, x: Any) -> Any:
+            y = super().forward(x)
+            x[...] = 0
+            return y
+
+    named = [mistake.id for mistake in diagnose(exercise, rehearse(exercise, Both, 23))]
+    assert named == ["eps-outside-root", "input-modified"]
+
+
+def test_steps_that_overlap_are_not_made_together() -> None:
+    one, other = (
+        next(known for known in bank("rmsnorm") if known.id == id)
+        for id in ("one-over-d-missing", "second-term-missing")
+    )
+    assert compose(get("rmsnorm"), (one, other)) is None
+
+
+def test_precision_counts_what_was_named() -> None:
+    naming = Naming()
+    naming.add(frozenset({"a"}), frozenset({"a"}), passed=False)
+    naming.add(frozenset({"a", "b"}), frozenset({"a"}), passed=False)
+    naming.add(frozenset({"a"}), frozenset(), passed=False)
+    naming.add(frozenset({"a"}), frozenset({"c"}), passed=False)
+    counts = naming.as_dict()
+    assert (counts["all_named"], counts["some_named"], counts["none_named"]) == (1, 1, 1)
+    assert counts["wrongly_named"] == 1
+    assert counts["precision"] == pytest.approx(2 / 3, abs=1e-4)
+    assert counts["recall"] == pytest.approx(2 / 5)
+
+
+def test_the_page_of_mistakes_is_current() -> None:
+    project = Path(__file__).parents[2]
+    page = (project / "docs" / "reference" / "mistakes.md").read_text(encoding="utf-8")
+    assert page == mistakes_page(project / "bench" / "results")
+    for slug in slugs():
+        assert all(f"| `{known.id}` |" in page for known in bank(slug))
 
 
 @pytest.mark.parametrize("slug", slugs())
 def test_the_reference_passes_its_own_cases_and_has_no_mistake(slug: str) -> None:
     exercise = get(slug)
-    runs = judged(exercise, reference_class(exercise), 13)
+    runs = rehearse(exercise, reference_class(exercise), 13)
     assert all(item.verdict.passed for run in runs for item in run)
     assert diagnose(exercise, runs) == []
 
@@ -88,7 +128,7 @@ def test_mistakes_that_explain_equally_well_are_all_named() -> None:
     exercise = get("rmsnorm")
     case = next(c for c in casegen.hidden_cases(exercise, 14) if c.shape[-1] == 1)
     bank = {known.id: known for known in exercise.module("mistakes").MISTAKES}
-    answer = played(exercise, bank["batch-axis-mean"].variant, case)
+    answer = play_case(bank["batch-axis-mean"].variant, case)
     expected = expected_results(exercise, case)
     verdict = judge_case(case, answer, expected, exercise.gradients)
     assert not verdict.passed

@@ -9,6 +9,7 @@ import pytest
 
 from gpu_worker.exercises import get, slugs
 from gpu_worker.judge.reference import reference_class
+from gpu_worker.judge.rehearsal import rehearse
 from gpu_worker.sandbox.inside.script import arrange
 from gpu_worker.sandbox.inside.wire import ArrayValue
 
@@ -67,6 +68,15 @@ def test_the_layout_changes_nothing_and_the_dtype_is_kept(
     dx = layer.backward(laid_out)
     assert y.dtype == again.dtype == dx.dtype == layer.dgamma.dtype == x.dtype
     assert np.array_equal(y, again)
+
+
+@pytest.mark.parametrize("slug", slugs())
+def test_the_chunked_yardstick_passes_every_case(slug: str) -> None:
+    exercise = get(slug)
+    cls = getattr(exercise.module("chunked_numpy"), exercise.class_name)
+    for seed in range(3):
+        for item in [item for run in rehearse(exercise, cls, seed) for item in run]:
+            assert item.verdict.passed, (item.case.family, item.verdict.message)
 
 
 @pytest.mark.parametrize("slug", slugs())

@@ -10,8 +10,8 @@ from simple_history.admin import SimpleHistoryAdmin
 
 from courses.rendering import Rendered
 from grader.models import Exercise
-from grader.registry import find_spec
 from grader.services.exercises import render, save_exercise
+from grader.services.strength import why_not_publishable
 
 
 class ExerciseForm(forms.ModelForm):
@@ -46,12 +46,11 @@ class ExerciseForm(forms.ModelForm):
                 # A dictionary of errors goes to its fields, anything else to the form.
                 self.add_error(None, error)
         slug = cleaned.get("slug")
-        if cleaned.get("is_published") and slug and find_spec(slug) is None:
-            self.add_error(
-                "is_published",
-                f"The grading engine has no exercise {slug}, so nobody could be graded. Publish "
-                "it when the engine has it, or correct the slug.",
-            )
+        # Checked when it becomes public, and when it would be graded as another exercise.
+        opened = not self.initial.get("is_published") or slug != self.initial.get("slug")
+        asked = cleaned.get("is_published") and opened and not self.errors
+        if slug and asked and (reason := why_not_publishable(slug)):
+            self.add_error("is_published", reason)
         return cleaned
 
 

@@ -8,4 +8,5 @@ SPECIFICATION = Specification(
     title="LayerNorm, forward and backward",
     class_name="LayerNormScratch",
     parameters=("gamma", "beta"),
+    timed_shape=(512, 1024),
 )

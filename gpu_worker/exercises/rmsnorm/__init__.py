@@ -8,4 +8,5 @@ SPECIFICATION = Specification(
     title="RMSNorm, forward and backward",
     class_name="RMSNormScratch",
     parameters=("gamma",),
+    timed_shape=(512, 1024),
 )

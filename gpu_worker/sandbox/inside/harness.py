@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import wire
+from . import timed, wire
 from .script import RefusalError, arrange, play
 from .wire import CaseScript, Job, Kind, Operation, Reason
 
@@ -94,9 +94,11 @@ def main(job_descriptor: int, result_descriptor: int) -> None:
     except RefusalError as refusal:
         channel.send(Kind.REFUSED, 0, bytes([refusal.reason]) + wire.encode_text(refusal.text))
     except BaseException as error:  # noqa: BLE001  a learner's file may raise anything
-        _send_raised(channel, error)
+        send_raised(channel, error)
     else:
-        for number, case in enumerate(job.cases):
+        if job.timed:
+            timed.play_timed(channel, cls, job, job_descriptor)
+        for number, case in enumerate(() if job.timed else job.cases):
             channel.case = number
             channel.send(Kind.BEGIN)
             _play_case(channel, cls, case)
@@ -169,10 +171,10 @@ def _play_case(channel: Channel, cls: Any, case: CaseScript) -> None:
         payload = bytes([refusal.reason]) + wire.encode_text(refusal.text)
         channel.send(Kind.REFUSED, place, payload)
     except BaseException as error:  # noqa: BLE001  a learner's class may raise anything
-        _send_raised(channel, error)
+        send_raised(channel, error)
 
 
-def _send_raised(channel: Channel, error: BaseException) -> None:
+def send_raised(channel: Channel, error: BaseException) -> None:
     """Describe what the learner's code raised: type, message, his line, his part of the trace."""
     try:
         if isinstance(error, MemoryError):

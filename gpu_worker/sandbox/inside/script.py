@@ -65,6 +65,10 @@ def play(
         if operation.kind == "new":
             layers[operation.instance] = _make(cls, operation)
             continue
+        if operation.kind == "fill":
+            # New content at an old address: `instance` is the index of the array that is filled.
+            arrays[operation.instance][...] = arrays[operation.array]
+            continue
         layer = layers[operation.instance]
         if operation.kind == "set":
             setattr(layer, operation.name, arrays[operation.array])
@@ -77,6 +81,9 @@ def play(
 
 def _make(cls: Callable[..., Any], operation: Operation) -> Any:
     arguments = [] if operation.eps is None else [operation.eps]
+    if operation.dim == 0:
+        # The class is made without the length of a row.
+        return cls(*arguments)
     if operation.by_name:
         return cls(*arguments, dim=operation.dim)
     return cls(operation.dim, *arguments)

@@ -106,10 +106,24 @@ class CaseScript:
 
 
 @dataclass(frozen=True, slots=True)
+class TimedCalls:
+    """The job's one case, played `count` times with arrays that the judge writes before each.
+
+    `offset` is where the judge's mark (u64) lies in the job's memory, `places` are the offsets
+    of the arrays' bytes, -1 for those that the job itself holds.
+    """
+
+    count: int
+    offset: int
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     source: str
     class_name: str
     cases: tuple[CaseScript, ...]
+    timed: TimedCalls | None = None
 
 
 # --- the job: judge -> runner -------------------------------------------------------------------
@@ -130,6 +144,7 @@ def encode_job(job: Job) -> bytes:
             }
             for case in job.cases
         ],
+        "timed": astuple(job.timed) if job.timed else None,
     }
     head = json.dumps(header).encode("ascii")
     raw = [a.values.tobytes() for case in job.cases for a in case.arrays]
@@ -153,7 +168,9 @@ def decode_job(data: bytes) -> Job:
             arrays.append(ArrayValue(values, layout, tuple(shape)))
         operations = tuple(Operation(*fields) for fields in item["operations"])
         cases.append(CaseScript(operations, tuple(arrays), item["resend"]))
-    return Job(source, header["class_name"], tuple(cases))
+    timed = header["timed"]
+    calls = TimedCalls(timed[0], timed[1], tuple(timed[2])) if timed else None
+    return Job(source, header["class_name"], tuple(cases), calls)
 
 
 # --- frames: runner -> judge --------------------------------------------------------------------

@@ -17,7 +17,9 @@ MISTAKES: Final = Bank()
 @MISTAKES.variant(
     "float64-leak",
     "Results come out as float64. Return them in the dtype of x: result.astype(x.dtype).",
+    step="definition",
     formula="layernorm",
+    line="init-gamma",
     test="precision",
     wide_results=True,
 )
@@ -29,7 +31,9 @@ class Float64Leak(LayerNormScratch):
     "float16-accumulation",
     "Squares and sums run in float16, where 256**2 is already infinite. Convert x to float32 "
     "before squaring.",
+    step="definition",
     formula="layernorm",
+    line="mean-square",
     test="precision",
     native=True,
 )
@@ -51,7 +55,9 @@ class Float16Accumulation(LayerNormScratch):
     "one-pass-variance",
     "The variance is computed as mean(x**2) - mean(x)**2. Both are large and nearly equal when "
     "the mean is, and their difference is noise: subtract the mean first, then square.",
+    step="definition",
     formula="layernorm",
+    line="mean-square",
     test="precision",
     native=True,
 )
@@ -66,6 +72,9 @@ class OnePassVariance(LayerNormScratch):
     "shared-state",
     "Instances share what forward keeps, for example in a class attribute or a global. Keep it "
     "on self.",
+    step="result",
+    formula="layernorm",
+    line="xhat",
     test="state",
 )
 class SharedState(LayerNormScratch):
@@ -85,6 +94,9 @@ class SharedState(LayerNormScratch):
 @MISTAKES.variant(
     "first-forward-kept",
     "backward uses what the first forward kept. It belongs to the most recent forward.",
+    step="result",
+    formula="layernorm",
+    line="xhat",
     test="state",
 )
 class FirstForwardKept(LayerNormScratch):
@@ -106,6 +118,9 @@ MISTAKES.sign(
     "An input is changed in place, for example by x -= mean. The caller still needs it: work on "
     "a copy.",
     sign="input-modified",
+    step="definition",
+    formula="layernorm",
+    line="xhat",
     test="shapes",
 )
 MISTAKES.sign(
@@ -113,11 +128,17 @@ MISTAKES.sign(
     "The same array is returned by several calls, so that an earlier result changes later. "
     "Return a new array each time.",
     sign="output-reused",
+    step="definition",
+    formula="layernorm",
+    line="scale",
     test="state",
 )
 MISTAKES.sign(
     "not-repeatable",
     "The same input gives different results when it is given again.",
     sign="not-repeatable",
+    step="definition",
+    formula="layernorm",
+    line="rstd",
     test="state",
 )

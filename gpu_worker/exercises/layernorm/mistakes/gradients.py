@@ -11,8 +11,13 @@ from gpu_worker.exercises.bank import Bank
 from gpu_worker.exercises.layernorm.reference_numpy import LayerNormScratch
 
 MISTAKES: Final = Bank()
-_DX: Final = {"formula": "layernorm", "test": "gradient-x"}
-_PARAMETERS: Final = {"formula": "layernorm", "test": "gradient-gamma"}
+_DX: Final = {
+    "step": "result", "formula": "layernorm", "line": "dx", "test": "gradient-x"
+}  # fmt: skip
+_SUM: Final = {**_DX, "step": "jacobian", "line": "projection"}
+_PARAMETERS: Final = {
+    "step": "dgamma", "formula": "layernorm", "line": "dgamma", "test": "gradient-gamma"
+}  # fmt: skip
 
 
 # --- the gradient for x --------------------------------------------------------------------------
@@ -30,7 +35,7 @@ class MeanPathMissing(LayerNormScratch):
 @MISTAKES.variant(
     "second-term-missing",
     "dx lacks the path through the variance: subtract xhat * mean(dout*gamma*xhat).",
-    **_DX,
+    **_SUM,
 )
 class VariancePathMissing(LayerNormScratch):
     def projection(self, d: Array) -> Array:
@@ -42,6 +47,7 @@ class VariancePathMissing(LayerNormScratch):
     "dx holds only the direct term. Mean and variance depend on every x of the row too: subtract "
     "mean(g) and xhat * mean(g*xhat), with g = dout*gamma.",
     **_DX,
+    covers=("mean-path-missing", "second-term-missing"),
 )
 class BothPathsMissing(MeanPathMissing, VariancePathMissing):
     pass
@@ -50,7 +56,7 @@ class BothPathsMissing(MeanPathMissing, VariancePathMissing):
 @MISTAKES.variant(
     "second-term-sign",
     "The term with xhat in dx is added. It is subtracted, as the mean is.",
-    **_DX,
+    **_SUM,
 )
 class VariancePathAdded(LayerNormScratch):
     def projection(self, d: Array) -> Array:
@@ -60,7 +66,7 @@ class VariancePathAdded(LayerNormScratch):
 @MISTAKES.variant(
     "gamma-missing-in-dx",
     "gamma is missing in dx: the gradient that reaches xhat is dout * gamma.",
-    **_DX,
+    **{**_DX, "step": "chain-rule"},
 )
 class GammaMissingInDx(LayerNormScratch):
     def weighted(self, d: Array) -> Array:
@@ -70,7 +76,7 @@ class GammaMissingInDx(LayerNormScratch):
 @MISTAKES.variant(
     "gamma-missing-in-sum",
     "gamma is missing in the last mean of dx: it is mean(dout * gamma * xhat).",
-    **_DX,
+    **_SUM,
 )
 class GammaMissingInSum(LayerNormScratch):
     def projection(self, d: Array) -> Array:
@@ -80,7 +86,7 @@ class GammaMissingInSum(LayerNormScratch):
 @MISTAKES.variant(
     "one-over-d-missing",
     "1/D is missing in dx: both corrections are means over the row, not sums.",
-    **_DX,
+    **_SUM,
 )
 class OneOverDMissing(LayerNormScratch):
     def mean_gradient(self, d: Array) -> Array:
@@ -93,7 +99,7 @@ class OneOverDMissing(LayerNormScratch):
 @MISTAKES.variant(
     "one-over-d-missing",
     "1/D is missing in the last term of dx: it is a mean over the row, not a sum.",
-    **_DX,
+    **_SUM,
 )
 class OneOverDMissingInProjection(LayerNormScratch):
     def projection(self, d: Array) -> Array:
@@ -113,7 +119,7 @@ class OuterFactorMissing(LayerNormScratch):
 @MISTAKES.variant(
     "projection-over-batch",
     "The sums in dx run over the wrong axis. They belong to one row: axis=-1, keepdims=True.",
-    **_DX,
+    **_SUM,
 )
 class SumsOverBatch(LayerNormScratch):
     def mean_gradient(self, d: Array) -> Array:

@@ -11,14 +11,19 @@ from gpu_worker.exercises.bank import Bank
 from gpu_worker.exercises.layernorm.reference_numpy import LayerNormScratch
 
 MISTAKES: Final = Bank()
-_Y: Final = {"formula": "layernorm", "test": "forward"}
+_DEVIATION: Final = {
+    "step": "definition", "formula": "layernorm", "line": "rstd", "test": "forward"
+}  # fmt: skip
+_MEAN: Final = {**_DEVIATION, "line": "xhat"}
+_VARIANCE: Final = {**_DEVIATION, "line": "mean-square"}
+_Y: Final = {**_DEVIATION, "line": "scale"}
 
 
 # --- mean and deviation --------------------------------------------------------------------------
 @MISTAKES.variant(
     "eps-outside-root",
     "eps is added after the square root. It belongs inside: sqrt(var + eps).",
-    **_Y,
+    **_DEVIATION,
 )
 class EpsOutsideRoot(LayerNormScratch):
     def reciprocal_deviation(self, centred: Array) -> Array:
@@ -29,7 +34,7 @@ class EpsOutsideRoot(LayerNormScratch):
     "no-eps",
     "eps is missing. Without it a constant row is divided by zero, and nearly constant rows come "
     "out wrong.",
-    **_Y,
+    **_DEVIATION,
 )
 class NoEps(LayerNormScratch):
     def reciprocal_deviation(self, centred: Array) -> Array:
@@ -39,7 +44,7 @@ class NoEps(LayerNormScratch):
 @MISTAKES.variant(
     "eps-fixed-1e-5",
     "eps is always 1e-5. Keep the eps that the constructor is given, and use it.",
-    **_Y,
+    **_DEVIATION,
 )
 class EpsAlways1e5(LayerNormScratch):
     def reciprocal_deviation(self, centred: Array) -> Array:
@@ -49,7 +54,7 @@ class EpsAlways1e5(LayerNormScratch):
 @MISTAKES.variant(
     "eps-fixed-1e-6",
     "eps is always 1e-6. Keep the eps that the constructor is given, and use it.",
-    **_Y,
+    **_DEVIATION,
 )
 class EpsAlways1e6(LayerNormScratch):
     def reciprocal_deviation(self, centred: Array) -> Array:
@@ -59,7 +64,7 @@ class EpsAlways1e6(LayerNormScratch):
 @MISTAKES.variant(
     "eps-squared",
     "eps is squared before it is added. The formula adds eps itself to the variance.",
-    **_Y,
+    **_DEVIATION,
 )
 class EpsSquared(LayerNormScratch):
     def reciprocal_deviation(self, centred: Array) -> Array:
@@ -69,7 +74,7 @@ class EpsSquared(LayerNormScratch):
 @MISTAKES.variant(
     "root-missing",
     "The row is divided by its variance; the square root is missing.",
-    **_Y,
+    **_DEVIATION,
 )
 class RootMissing(LayerNormScratch):
     def reciprocal_deviation(self, centred: Array) -> Array:
@@ -79,7 +84,7 @@ class RootMissing(LayerNormScratch):
 @MISTAKES.variant(
     "mean-not-subtracted",
     "The row's mean is not subtracted: that is RMSNorm. LayerNorm centres each row first.",
-    **_Y,
+    **_MEAN,
 )
 class MeanNotSubtracted(LayerNormScratch):
     def centre(self, x: Array) -> Array:
@@ -90,7 +95,7 @@ class MeanNotSubtracted(LayerNormScratch):
     "mean-not-subtracted",
     "The row's mean is not subtracted, in neither direction: that is RMSNorm. LayerNorm centres "
     "each row first.",
-    **_Y,
+    **_MEAN,
 )
 class WholeRmsNorm(MeanNotSubtracted):
     def mean_gradient(self, d: Array) -> Array:
@@ -100,7 +105,7 @@ class WholeRmsNorm(MeanNotSubtracted):
 @MISTAKES.variant(
     "mean-not-subtracted",
     "The row's mean is subtracted for the variance only. xhat is (x - mean) / sqrt(var + eps).",
-    **_Y,
+    **_MEAN,
 )
 class MeanInVarianceOnly(LayerNormScratch):
     def centre(self, x: Array) -> Array:
@@ -113,7 +118,7 @@ class MeanInVarianceOnly(LayerNormScratch):
 @MISTAKES.variant(
     "d-minus-one",
     "The variance is divided by D - 1 (ddof=1). LayerNorm divides by D.",
-    **_Y,
+    **_VARIANCE,
 )
 class DividedByDMinusOne(LayerNormScratch):
     def variance(self, centred: Array) -> Array:
@@ -123,7 +128,7 @@ class DividedByDMinusOne(LayerNormScratch):
 @MISTAKES.variant(
     "sum-for-mean",
     "The squared deviations are summed but not divided by D: the variance is their mean.",
-    **_Y,
+    **_VARIANCE,
 )
 class SumForMean(LayerNormScratch):
     def variance(self, centred: Array) -> Array:
@@ -133,7 +138,7 @@ class SumForMean(LayerNormScratch):
 @MISTAKES.variant(
     "whole-array-mean",
     "Mean and variance run over the whole array. Each row has its own: axis=-1, keepdims=True.",
-    **_Y,
+    **_VARIANCE,
 )
 class StatisticsOfEverything(LayerNormScratch):
     def centre(self, x: Array) -> Array:
@@ -147,7 +152,7 @@ class StatisticsOfEverything(LayerNormScratch):
     "batch-axis-mean",
     "Mean and variance run over the first axis: that is batch normalization. LayerNorm "
     "normalizes over the last axis, each row by itself.",
-    **_Y,
+    **_VARIANCE,
 )
 class StatisticsOfBatch(LayerNormScratch):
     def centre(self, x: Array) -> Array:

@@ -17,6 +17,7 @@ MISTAKES: Final = Bank()
 @MISTAKES.variant(
     "float64-leak",
     "Results come out as float64. Return them in the dtype of x: result.astype(x.dtype).",
+    step="definition",
     line="init-gamma",
     formula="rmsnorm",
     test="precision",
@@ -30,6 +31,7 @@ class Float64Leak(RMSNormScratch):
     "float16-accumulation",
     "Squares and sums run in float16, where 256**2 is already infinite. Convert x to float32 "
     "before squaring.",
+    step="definition",
     formula="rmsnorm",
     line="mean-square",
     test="precision",
@@ -52,6 +54,7 @@ class Float16Accumulation(RMSNormScratch):
 @MISTAKES.variant(
     "float16-accumulation",
     "x is squared in float16, where 256**2 is already infinite. Convert x to float32 first.",
+    step="definition",
     formula="rmsnorm",
     line="mean-square",
     test="precision",
@@ -71,6 +74,8 @@ class Float16Squares(RMSNormScratch):
     "shared-state",
     "Instances share what forward keeps, for example in a class attribute or a global. Keep it "
     "on self.",
+    step="result",
+    formula="rmsnorm",
     line="xhat",
     test="state",
 )
@@ -90,6 +95,8 @@ class SharedState(RMSNormScratch):
 @MISTAKES.variant(
     "first-forward-kept",
     "backward uses what the first forward kept. It belongs to the most recent forward.",
+    step="result",
+    formula="rmsnorm",
     line="xhat",
     test="state",
 )
@@ -112,6 +119,8 @@ MISTAKES.sign(
     "An input is changed in place, for example by x /= rms. The caller still needs it: work on "
     "a copy.",
     sign="input-modified",
+    step="definition",
+    formula="rmsnorm",
     line="xhat",
     test="shapes",
 )
@@ -120,6 +129,8 @@ MISTAKES.sign(
     "The same array is returned by several calls, so that an earlier result changes later. "
     "Return a new array each time.",
     sign="output-reused",
+    step="definition",
+    formula="rmsnorm",
     line="scale",
     test="state",
 )
@@ -127,5 +138,8 @@ MISTAKES.sign(
     "not-repeatable",
     "The same input gives different results when it is given again.",
     sign="not-repeatable",
+    step="definition",
+    formula="rmsnorm",
+    line="rstd",
     test="state",
 )

@@ -53,6 +53,7 @@ class GammaMissingInSum(RMSNormScratch):
     "gamma-missing-in-dx",
     "gamma is missing in dx altogether: the gradient that reaches xhat is dout * gamma.",
     **{**_DX, "step": "chain-rule"},
+    covers=("gamma-missing-in-sum", "gamma-missing-in-direct-term"),
 )
 class GammaMissingInDx(RMSNormScratch):
     def weighted(self, d: Array) -> Array:

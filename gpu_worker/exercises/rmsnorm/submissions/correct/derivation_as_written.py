@@ -1,4 +1,5 @@
 # outcome: accepted
+# catalogue: N27
 # The chapter's formula with RMS cubed, in float64.
 import numpy as np
 

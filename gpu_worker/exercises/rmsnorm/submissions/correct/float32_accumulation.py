@@ -1,4 +1,5 @@
 # outcome: accepted
+# catalogue: N11
 import numpy as np
 
 

@@ -1,4 +1,5 @@
 # outcome: accepted
+# catalogue: 47
 import numpy as np
 
 

@@ -1,4 +1,5 @@
 # outcome: accepted
+# catalogue: N33
 # Rounds xhat to the dtype of x before gamma is applied, as some models do.
 import numpy as np
 

@@ -1,4 +1,5 @@
 # outcome: contract_error
+# catalogue: 45
 # (N, 1) would broadcast against (N, D).
 import numpy as np
 

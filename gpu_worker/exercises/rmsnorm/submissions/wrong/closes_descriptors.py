@@ -1,4 +1,5 @@
 # outcome: runtime_error
+# catalogue: 20
 import os
 
 import numpy as np

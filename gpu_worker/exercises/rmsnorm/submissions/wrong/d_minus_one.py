@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: N25
 # mistake: d-minus-one
 import numpy as np
 

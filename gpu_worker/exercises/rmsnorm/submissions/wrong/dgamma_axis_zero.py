@@ -1,4 +1,5 @@
 # outcome: contract_error
+# catalogue: N15 N16
 # mistake: dgamma-axis-zero
 # Right for two dimensions; one, three and four give another shape.
 import numpy as np

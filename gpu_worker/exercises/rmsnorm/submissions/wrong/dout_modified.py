@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: 9
 # mistake: input-modified
 import numpy as np
 

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: 33
 # mistake: eps-fixed-1e-6
 import numpy as np
 

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: 33 N9
 # mistake: eps-outside-root
 import numpy as np
 

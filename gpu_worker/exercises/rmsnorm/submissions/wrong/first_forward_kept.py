@@ -1,4 +1,5 @@
 # outcome: runtime_error
+# catalogue: N26
 # mistake: first-forward-kept
 # With batches of different sizes the shapes do not even fit together.
 import numpy as np

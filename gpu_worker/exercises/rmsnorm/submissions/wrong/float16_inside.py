@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: 31
 # diagnosis: none
 # Computes float32 and float64 input with half of the digits.
 import numpy as np

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: N1
 # mistake: float16-accumulation
 import numpy as np
 

@@ -1,4 +1,5 @@
 # outcome: contract_error
+# catalogue: 46 N22
 # mistake: float64-leak
 import numpy as np
 

@@ -1,4 +1,5 @@
 # outcome: flagged
+# catalogue: 20
 import os
 
 import numpy as np

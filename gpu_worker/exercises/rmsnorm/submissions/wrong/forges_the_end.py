@@ -1,4 +1,5 @@
 # outcome: flagged
+# catalogue: 20
 # An early end is no pass: every case must have been run.
 import os
 import struct

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: N23
 # mistake: gamma-missing
 import numpy as np
 

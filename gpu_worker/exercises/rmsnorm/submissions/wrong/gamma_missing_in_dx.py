@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: N30
 # mistake: gamma-missing-in-dx
 import numpy as np
 

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: N23 N30
 # mistake: gamma-missing-in-sum
 import numpy as np
 

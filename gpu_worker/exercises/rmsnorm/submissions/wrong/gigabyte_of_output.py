@@ -1,4 +1,5 @@
 # outcome: output_limit
+# catalogue: 39
 import numpy as np
 
 line = "x" * (1 << 20)

@@ -1,4 +1,5 @@
 # outcome: runtime_error
+# catalogue: 15
 import subprocess
 
 import numpy as np

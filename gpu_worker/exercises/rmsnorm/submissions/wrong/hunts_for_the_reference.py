@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: 19
 # diagnosis: none
 import gc
 import sys

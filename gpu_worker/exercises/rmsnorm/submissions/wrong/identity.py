@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: 10
 # diagnosis: none
 import numpy as np
 

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: 6
 # diagnosis: none
 import numpy as np
 

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: N24
 # mistake: mean-subtracted
 import numpy as np
 

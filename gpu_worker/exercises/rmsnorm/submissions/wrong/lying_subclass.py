@@ -1,4 +1,5 @@
 # outcome: contract_error
+# catalogue: 12 18
 import numpy as np
 
 

@@ -1,4 +1,5 @@
 # outcome: memory_limit
+# catalogue: 39
 # limits: memory_megabytes=256
 import numpy as np
 

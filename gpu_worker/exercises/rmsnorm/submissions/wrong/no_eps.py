@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: 33 N8
 # mistake: no-eps
 import numpy as np
 

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: N24
 # mistake: one-over-d-missing
 import numpy as np
 

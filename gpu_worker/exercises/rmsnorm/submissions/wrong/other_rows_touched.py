@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: N19 N20
 # diagnosis: none
 # Right for finite numbers; a NaN anywhere reaches every row.
 import numpy as np

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: 11
 # mistake: output-reused
 # The buffer that is returned belongs to the next call too.
 import numpy as np

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: 17
 import builtins
 
 import numpy as np

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: N24
 # mistake: projection-over-batch
 import numpy as np
 

@@ -1,4 +1,5 @@
 # outcome: runtime_error
+# catalogue: 20
 import sys
 
 import numpy as np

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: 43
 # diagnosis: any
 # Off in float64 only, and never twice the same.
 import numpy as np

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: N24
 # mistake: rms-squared
 import numpy as np
 

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: N26
 # mistake: shared-state
 import numpy as np
 

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# catalogue: 23
 # diagnosis: none
 import numpy as np
 

@@ -1,4 +1,5 @@
 # outcome: time_limit
+# catalogue: 38
 # limits: wall_seconds=1
 import signal
 

@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# diagnosis: none
+# mistake: eps-fixed-1e-5 one-over-d-missing
 import numpy as np
 
 

@@ -1,0 +1,129 @@
+"""How right the verdicts are: false alarms, misses, precision and recall of named mistakes.
+
+Honest solutions are played in this process, because the cases and expected values of a seed then
+serve them all; wrong ones, some of them hostile, go through the sandbox like any submission.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections import Counter, defaultdict
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gpu_worker.exercises import Exercise, get, slugs
+from gpu_worker.exercises.stored import Stored, stored
+from gpu_worker.judge import casegen, grade_source
+from gpu_worker.judge.compare import judge_case, measure
+from gpu_worker.judge.precision import bank_precision
+from gpu_worker.judge.reference import expected_results
+from gpu_worker.judge.rehearsal import play_case
+from gpu_worker.sandbox.client import Zygote
+
+HONEST_SEEDS = 200
+WRONG_SEEDS = 20
+BANK_SEEDS = (101, 102, 103)
+PAIR_SEEDS = (201, 202)
+
+
+def measure_honest(folder: Path, seeds: int = HONEST_SEEDS) -> dict[str, Any]:
+    """Judge every stored correct solution on the cases of many seeds."""
+    return {slug: _honest(get(slug), seeds) for slug in slugs()}
+
+
+def _honest(exercise: Exercise, seeds: int) -> dict[str, Any]:
+    solutions = {item.path.stem: _loaded(exercise, item) for item in stored(exercise, "correct")}
+    largest: dict[str, float] = defaultdict(float)
+    limits: dict[str, float] = {}
+    alarms: list[str] = []
+    judged = 0
+    for seed in range(1, seeds + 1):
+        cases = casegen.hidden_cases(exercise, seed)
+        for case in casegen.public_cases(exercise) + cases:
+            expected = expected_results(exercise, case)
+            for name, cls in solutions.items():
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    played = play_case(cls, case)
+                verdict = judge_case(case, played, expected, exercise.gradients)
+                judged += 1
+                if not verdict.passed:
+                    alarms.append(f"{name}, seed {seed}: {case.family}: {verdict.message}")
+                for got, wanted in zip(played.results, expected, strict=False):
+                    deviation = measure(case, got, wanted, exercise.gradients)
+                    if deviation and math.isfinite(deviation.units):
+                        key = f"{deviation.dtype.name} {deviation.quantity}"
+                        if deviation.units > largest[key]:
+                            largest[key], limits[key] = deviation.units, deviation.limit
+    return {
+        "solutions": len(solutions),
+        "seeds": seeds,
+        "cases_judged": judged,
+        "false_alarms": len(alarms),
+        "first_false_alarms": alarms[:20],
+        "largest_error_in_units": {
+            key: {"units": round(value, 3), "limit_there": round(limits[key], 2)}
+            for key, value in sorted(largest.items())
+        },
+    }
+
+
+def _loaded(exercise: Exercise, item: Stored) -> Any:
+    module = ModuleType("submission")
+    source = item.source.removeprefix("\ufeff")
+    module.__dict__["print"] = lambda *args, **kwargs: None
+    sys.modules["submission"] = module
+    exec(compile(source, item.path.name, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
+    return module.__dict__[exercise.class_name]
+
+
+def measure_wrong(folder: Path, seeds: int = WRONG_SEEDS) -> dict[str, Any]:
+    """Grade every stored wrong submission with several fresh seeds, in the sandbox."""
+    return {slug: _wrong(get(slug), seeds) for slug in slugs()}
+
+
+def _wrong(exercise: Exercise, seeds: int) -> dict[str, Any]:
+    complaints: list[str] = []
+    outcomes: Counter[str] = Counter()
+    named: Counter[str] = Counter()
+    items = stored(exercise, "wrong")
+    with Zygote() as zygote:
+        for item in items:
+            for _ in range(seeds):
+                graded = grade_source(
+                    exercise.slug, "numpy", item.source, zygote=zygote, limits=item.limits
+                )
+                outcomes[graded.outcome] += 1
+                ids = [mistake.id for mistake in graded.report.mistakes]
+                if item.mistakes:
+                    named["right" if set(ids) == item.mistakes else "none or wrong"] += 1
+                if text := item.complaint(graded.outcome, ids):
+                    seed = graded.report.receipt.seed if graded.report.receipt else ""
+                    complaints.append(f"{text} Seed {seed}.")
+    return {
+        "submissions": len(items),
+        "seeds_each": seeds,
+        "gradings": len(items) * seeds,
+        "outcomes": dict(sorted(outcomes.items())),
+        "accepted": outcomes["accepted"],
+        "with_an_expected_mistake": dict(named),
+        "not_as_their_header_says": len(complaints),
+        "first_complaints": complaints[:20],
+    }
+
+
+def measure_mistakes(folder: Path) -> dict[str, Any]:
+    """Play every known mistake, and every pair that can be made together, and see what is named."""
+    np.seterr(all="ignore")
+    return {
+        slug: {
+            "single": bank_precision(get(slug), BANK_SEEDS, pairs=False).as_dict(),
+            "pairs": bank_precision(get(slug), PAIR_SEEDS, pairs=True).as_dict(),
+        }
+        for slug in slugs()
+    }

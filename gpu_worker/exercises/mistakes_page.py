@@ -1,0 +1,97 @@
+"""The reference page of known mistakes, written from the bank and from what was measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from gpu_worker.exercises.registry import Exercise, get, slugs
+
+MISTAKES_RESULT: Final = "verdicts_mistakes.json"
+WRONG_RESULT: Final = "verdicts_wrong.json"
+
+_INTRODUCTION: Final = """\
+# Known mistakes
+
+What is often got wrong, and how a report names it. This page is written from the exercises'
+`mistakes` and from measurements, so edit those and run
+
+```
+python -m bench verdicts_wrong verdicts_mistakes
+python -m gpu_worker mistakes --results bench/results --output docs/reference/mistakes.md
+```
+
+When a result is wrong, the judge plays each known mistake on the same inputs. One is named if it
+explains every result, right and wrong ones alike, within the tolerance. Where none does, pairs that
+change different steps are tried, and named if exactly one pair explains everything. Otherwise the
+report says that no known mistake explains the results: a name is never a guess.
+"""
+
+
+def mistakes_page(results: Path) -> str:
+    """Return the page in Markdown; `results` is the folder with the measurements.
+
+    Raises:
+        OSError, ValueError: a measurement is missing or unreadable.
+    """
+    lines = [_INTRODUCTION, *_measured(results)]
+    for slug in slugs():
+        lines += ["", *_bank(get(slug))]
+    return "\n".join(lines) + "\n"
+
+
+def _measured(results: Path) -> Iterator[str]:
+    mistakes = json.loads((results / MISTAKES_RESULT).read_text(encoding="utf-8"))
+    wrong = json.loads((results / WRONG_RESULT).read_text(encoding="utf-8"))
+    yield "## How often the right name is given"
+    yield ""
+    yield (
+        "Precision: of the names given, how many were made. Recall: of the mistakes made, how many "
+        "were named. A mistake that another hides altogether cannot be named."
+    )
+    yield ""
+    columns = (
+        "exercise | submissions | tries | all named | some | none | wrong | precision | recall"
+    )
+    yield f"| {columns} |"
+    yield f"|{' --- |' * len(columns.split(' | '))}"
+    for slug in slugs():
+        if slug not in mistakes:
+            continue
+        for kind, title in (("single", "one known mistake"), ("pairs", "two known mistakes")):
+            yield _row(slug, title, mistakes[slug][kind])
+        stored = wrong[slug]["with_an_expected_mistake"]
+        right, other = stored.get("right", 0), stored.get("none or wrong", 0)
+        yield (
+            f"| {slug} | stored wrong submissions with a name to find | {right + other} | {right} "
+            f"| | {other} | | | {right / max(1, right + other):.4f} |"
+        )
+
+
+def _row(slug: str, title: str, counts: dict[str, Any]) -> str:
+    cells = [
+        slug,
+        title,
+        *(counts[name] for name in ("tries", "all_named", "some_named", "none_named")),
+        counts["wrongly_named"],
+        f"{counts['precision']:.4f}",
+        f"{counts['recall']:.4f}",
+    ]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _bank(exercise: Exercise) -> Iterator[str]:
+    known = list(exercise.module("mistakes").MISTAKES)
+    yield f"## {exercise.title}"
+    yield ""
+    yield f"{len({mistake.id for mistake in known})} mistakes in {len(known)} forms."
+    yield ""
+    yield "| id | what the report says | step | formula | line | test |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for mistake in known:
+        ids = (mistake.step, mistake.formula, mistake.line, mistake.test)
+        cells = " | ".join(f"`{name}`" if name else "" for name in ids)
+        text = mistake.explanation.replace("|", "\\|").replace("*", "\\*")
+        yield f"| `{mistake.id}` | {text} | {cells} |"

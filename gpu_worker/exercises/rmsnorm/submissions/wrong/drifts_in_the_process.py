@@ -1,0 +1,29 @@
+# outcome: wrong_answer
+# diagnosis: any
+# catalogue: 26
+# Right for the first hundred calls of the process.
+import numpy as np
+
+CALLS = []
+
+
+class RMSNormScratch:
+    def __init__(self, dim, eps=1e-6):
+        self.eps = eps
+        self.gamma = np.ones(dim, dtype=np.float32)
+
+    def forward(self, x):
+        CALLS.append(1)
+        self.dtype = x.dtype
+        wide = x.astype(np.float64)
+        self.rstd = 1.0 / np.sqrt(np.mean(wide * wide, axis=-1, keepdims=True) + self.eps)
+        self.xhat = wide * self.rstd
+        factor = 1 if len(CALLS) <= 100 else 1.001
+        return (self.xhat * self.gamma * factor).astype(self.dtype)
+
+    def backward(self, dout):
+        d = dout.astype(np.float64)
+        self.dgamma = np.sum(d * self.xhat, axis=tuple(range(d.ndim - 1))).astype(self.gamma.dtype)
+        g = d * self.gamma
+        dx = (g - self.xhat * np.mean(g * self.xhat, axis=-1, keepdims=True)) * self.rstd
+        return dx.astype(self.dtype)

@@ -1,0 +1,105 @@
+"""Can an exercise's cases tell wrong from right? Its stored submissions, and mutants, say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from gpu_worker.exercises.registry import Exercise
+from gpu_worker.exercises.stored import KINDS, Stored, stored
+from gpu_worker.judge.grading import Graded, grade_source
+from gpu_worker.judge.mutants import Mutant, mutants
+from gpu_worker.protocol import Outcome, Track
+from gpu_worker.sandbox.client import Zygote
+
+FURTHER_SEEDS: Final = 8
+"""Further gradings that a mutant must pass before it counts as no change at all."""
+_MUTANT_LIMITS: Final = {"wall_seconds": 3.0, "cpu_seconds": 3.0}
+
+
+class Fate(StrEnum):
+    """What became of a mutant."""
+
+    KILLED = "killed"
+    SURVIVED = "survived"
+    EQUIVALENT = "equivalent"
+
+
+@dataclass(frozen=True, slots=True)
+class MutantResult:
+    """One mutant of one stored solution. `survived` means: wrong, and accepted at least once."""
+
+    submission: str
+    mutant: Mutant
+    fate: Fate
+
+
+def check_stored(
+    exercise: Exercise, zygote: Zygote, *, seeds: int = 1, quick: bool = False
+) -> Iterator[tuple[Stored, str]]:
+    """Grade every stored submission; yield it with what is not as its header says, or nothing.
+
+    `quick` leaves out those that are there to run into a limit of their own.
+
+    Raises:
+        HeaderError: a stored submission does not say what to expect.
+        SandboxError: the sandbox failed.
+    """
+    for kind in KINDS:
+        for item in stored(exercise, kind):
+            if quick and item.limits:
+                continue
+            complaint = ""
+            for _ in range(seeds):
+                graded = _grade(
+                    exercise, item.source, zygote, item.limits, timed=item.kind == "wrong"
+                )
+                named = [mistake.id for mistake in graded.report.mistakes]
+                complaint = complaint or item.complaint(graded.outcome, named)
+            yield item, complaint
+
+
+def check_mutants(
+    exercise: Exercise, zygote: Zygote, *, per_solution: int | None = None
+) -> Iterator[MutantResult]:
+    """Grade the mutants of every stored correct solution.
+
+    `per_solution` takes that many of each, spread over its text. A mutant that passes is graded
+    again: if any further grading refuses it, the cases can miss it, and it has survived; if none
+    does, nothing that they look at has changed.
+
+    Raises:
+        SandboxError: the sandbox failed.
+    """
+    for item in stored(exercise, "correct"):
+        for mutant in _spread(mutants(item.source), per_solution):
+            yield MutantResult(item.path.stem, mutant, _fate(exercise, mutant, zygote))
+
+
+def _fate(exercise: Exercise, mutant: Mutant, zygote: Zygote) -> Fate:
+    for number in range(1 + FURTHER_SEEDS):
+        graded = _grade(exercise, mutant.source, zygote, _MUTANT_LIMITS)
+        if graded.outcome is not Outcome.ACCEPTED:
+            return Fate.SURVIVED if number else Fate.KILLED
+    return Fate.EQUIVALENT
+
+
+def _grade(
+    exercise: Exercise,
+    source: str,
+    zygote: Zygote,
+    limits: dict[str, float],
+    *,
+    timed: bool = False,
+) -> Graded:
+    return grade_source(
+        exercise.slug, Track.NUMPY, source, zygote=zygote, limits=limits, timed=timed
+    )
+
+
+def _spread(found: Sequence[Mutant], count: int | None) -> Sequence[Mutant]:
+    if count is None or len(found) <= count:
+        return found
+    return [found[place * len(found) // count] for place in range(count)]

@@ -1,0 +1,49 @@
+"""What an exercise must show before it is published: that its cases tell wrong from right."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from grader.registry import find_spec
+
+_SHOWN: Final = 5
+
+
+def why_not_publishable(slug: str) -> str:
+    """Grade the exercise's stored submissions once; return what speaks against it, or nothing.
+
+    Takes seconds: every submission runs in the sandbox, on the machine that asks.
+    """
+    # The judge needs NumPy, which the site loads for nothing else.
+    from gpu_worker.exercises.stored import HeaderError
+    from gpu_worker.judge.strength import check_stored
+    from gpu_worker.sandbox.client import SandboxError, Zygote
+
+    spec = find_spec(slug)
+    if spec is None:
+        return (
+            f"The grading engine has no exercise {slug}, so nobody could be graded. Publish it "
+            "when the engine has it, or correct the slug."
+        )
+    try:
+        with Zygote() as zygote:
+            checked = list(check_stored(spec, zygote, quick=True))
+    except HeaderError as error:
+        return f"A stored submission cannot be used: {error}"
+    except SandboxError as error:
+        return (
+            f"The stored submissions could not be run here: {error} Run manage.py "
+            f"check_exercises {slug} where a worker runs, and publish from there."
+        )
+    if not checked:
+        return f"{slug} has no stored submissions, so nothing shows that its cases work. Add some."
+    complaints = [complaint for _, complaint in checked if complaint]
+    if not complaints:
+        return ""
+    more = len(complaints) - _SHOWN
+    rest = f" And {more} more." if more > 0 else ""
+    return (
+        f"{len(complaints)} of {len(checked)} stored submissions are not graded as they should "
+        f"be: {' '.join(complaints[:_SHOWN])}{rest} Correct the cases or the submissions, and run "
+        f"manage.py check_exercises {slug}."
+    )
