@@ -12,7 +12,8 @@ def die_with_parent(parent: int) -> None:
     """Be killed when the parent dies; `parent` is its process id.
 
     The kernel clears this on a change of user, so it is set after that. It belongs to the
-    parent's thread: the parent must start children from its main thread.
+    parent's thread: the parent must start children from its main thread. A parent outside of
+    this process's process table has the number 0.
     """
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
@@ -37,8 +38,11 @@ def forbid_tracing() -> None:
 
 def prefer_for_killing() -> None:
     """Ask the kernel to kill this process first when the machine's memory runs out."""
+    # While this process is not dumpable, its files in /proc belong to root.
+    libc.prctl(libc.PR_SET_DUMPABLE, 1)
     with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("1000")
+    libc.prctl(libc.PR_SET_DUMPABLE, 0)
 
 
 def children(pid: int) -> list[int]:
