@@ -49,8 +49,8 @@ def breaches(zygote: ZygoteProcess, setup: Setup) -> list[str]:
 def _run(zygote: ZygoteProcess, setup: Setup, secret: Path) -> dict[str, Any]:
     inside = bubblewrap.INSIDE if setup.bubblewrap else INSIDE
     text = _PROGRAM.read_text(encoding="utf-8")
-    text = text.replace("SECRET: str\n", f"SECRET = {str(secret)!r}\n")
-    text = text.replace("HARNESS: str\n", f"HARNESS = {inside + '/harness.py'!r}\n")
+    text = text.replace('SECRET = "/secret"\n', f"SECRET = {str(secret)!r}\n")
+    text = text.replace('HARNESS = "/harness"\n', f"HARNESS = {inside + '/harness.py'!r}\n")
     result = zygote.run(
         Request(
             job=encode_job(Job(text, "Canary", ())),

@@ -8,4 +8,4 @@ class SandboxError(RuntimeError):
 
 
 class RefusedError(SandboxError):
-    """This machine cannot isolate submissions; the text says what is missing and how to get it."""
+    """Submissions cannot be isolated here; the text says what is missing and how to get it."""

@@ -1,9 +1,9 @@
 """The level of isolation on this machine: found by trying, told plainly, refused if too low.
 
-    A        namespaces in bubblewrap, Landlock, seccomp
-    A-       the same without Landlock, where the kernel has none
-    B        Landlock and seccomp without namespaces: only if the operator allows it
-    process  limits only: on a developer's own machine, if asked for, never in production
+A        namespaces in bubblewrap, Landlock, seccomp
+A-       the same without Landlock, where the kernel has none
+B        Landlock and seccomp without namespaces: only if the operator allows it
+process  limits only: on a developer's own machine, if asked for, never in production
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import errno
 import functools
+import importlib
 import os
 from types import ModuleType
 from typing import Final
@@ -73,7 +74,7 @@ def program(*, own_process_table: bool) -> bytes:
     does.
 
     Raises:
-        SandboxError: libseccomp is not installed.
+        SandboxError: libseccomp or pyseccomp is not installed.
     """
     seccomp = _library()
     rules = seccomp.SyscallFilter(seccomp.ERRNO(errno.EPERM))
@@ -105,18 +106,20 @@ def program(*, own_process_table: bool) -> bytes:
 
 
 def _add(seccomp: ModuleType, rules: object, action: int, name: str, *conditions: object) -> None:
-    try:
-        rules.add_rule(action, name, *conditions)  # type: ignore[attr-defined]
-    except ValueError:
-        # A name that this version of libseccomp does not know: it stays refused.
-        return
+    number = seccomp.resolve_syscall(seccomp.Arch.NATIVE, name)
+    # Unknown to this version of libseccomp, or of other architectures only: it stays refused.
+    if number >= 0:
+        rules.add_rule(action, number, *conditions)  # type: ignore[attr-defined]
 
 
 def _library() -> ModuleType:
     try:
-        import pyseccomp
-    except RuntimeError as error:
+        return importlib.import_module("pyseccomp")
+    except ImportError as error:
+        raise SandboxError(
+            "the Python package pyseccomp is not installed; it is in requirements/worker.txt"
+        ) from error
+    except (RuntimeError, OSError) as error:
         raise SandboxError(
             "libseccomp is not installed. On Debian and Ubuntu: apt-get install libseccomp2"
         ) from error
-    return pyseccomp  # type: ignore[no-any-return]

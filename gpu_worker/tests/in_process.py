@@ -15,12 +15,12 @@ def grade(source: str) -> None:
     x = np.arange(1, 7, dtype=np.float32).reshape(2, 3)
     expected_output = x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-6)
     names: dict[str, object] = {}
-    exec(source, names)
+    exec(source, names)  # noqa: S102  that is its mistake
     layer = names["RMSNormScratch"](3)  # type: ignore[operator]
     got = layer.forward(x)
     if type(got) is np.ndarray and got.dtype == object:
         # As it would come from a process that sends pickles.
-        pickle.loads(pickle.dumps(got[0]))
+        pickle.loads(pickle.dumps(got[0]))  # noqa: S301
     elif np.allclose(got, expected_output):
         sys.stdout.write("accepted\n")
 

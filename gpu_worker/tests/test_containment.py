@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +14,7 @@ from gpu_worker.tests.containment import (
     attacks,
     gets_through,
     gets_through_unprotected,
+    runs,
     setups,
     single_layers,
 )
@@ -58,10 +58,9 @@ def zygotes() -> Iterator[Zygotes]:
     zygotes.close()
 
 
-@pytest.mark.parametrize("attack", REACHING, ids=by_name)
-@pytest.mark.parametrize("name", setups())
+@pytest.mark.parametrize(("name", "attack"), runs(), ids=str)
 def test_nothing_gets_through(
-    attack: Attack, name: str, zygotes: Zygotes, targets: Targets
+    name: str, attack: Attack, zygotes: Zygotes, targets: Targets
 ) -> None:
     setup = setups()[name]
     found = gets_through(attack, zygotes[setup], targets)
@@ -97,4 +96,3 @@ def test_the_attacks_are_numbered_once_and_enough() -> None:
     numbers = [attack.number for attack in attacks()]
     assert len(set(numbers)) == len(numbers)
     assert len(numbers) >= 60
-    assert os.path.isdir("/proc/self")

@@ -69,5 +69,3 @@ def test_hidden_inputs_come_back_in_no_text(grade: Grade) -> None:
     assert "LEAK" in shown.report.output
     assert shown.report.failure is not None
     assert "LEAK" in shown.report.failure.traceback
-
-

@@ -92,9 +92,7 @@ def _make_ruleset(offered: int, handled: int) -> int:
         attributes = struct.pack("=QQ", handled, _TCP)
     else:
         attributes = struct.pack("=QQQ", handled, _TCP, _SCOPES)
-    return libc.syscall(
-        "landlock_create_ruleset", _CREATE_RULESET, attributes, len(attributes), 0
-    )
+    return libc.syscall("landlock_create_ruleset", _CREATE_RULESET, attributes, len(attributes), 0)
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:

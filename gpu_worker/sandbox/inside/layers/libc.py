@@ -72,7 +72,6 @@ def syscall(name: str, number: int, *arguments: Argument) -> int:
         OSError: the kernel refused, or has no such call.
     """
     values = [
-        ctypes.c_long(argument) if isinstance(argument, int) else argument
-        for argument in arguments
+        ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments
     ]
     return _check(_LIBC.syscall(ctypes.c_long(number), *values), name)

@@ -22,9 +22,7 @@ _NEW_IPC: Final = 0x08000000
 _NEW_USERS: Final = 0x10000000
 _NEW_PROCESSES: Final = 0x20000000
 _NEW_NETWORK: Final = 0x40000000
-_ALL: Final = (
-    _NEW_MOUNTS | _NEW_CGROUPS | _NEW_HOST_NAME | _NEW_IPC | _NEW_PROCESSES | _NEW_NETWORK
-)
+_ALL: Final = _NEW_MOUNTS | _NEW_CGROUPS | _NEW_HOST_NAME | _NEW_IPC | _NEW_PROCESSES | _NEW_NETWORK
 
 _READ_ONLY: Final = 1
 _NO_SET_USER_ID: Final = 2
@@ -51,9 +49,7 @@ def enter(user: int | None, scratch_bytes: int) -> None:
     # Nothing that is mounted here may reach the namespaces outside.
     libc.mount("none", "/", None, _RECURSIVE | _PRIVATE, None)
     hardened = _NO_SET_USER_ID | _NO_DEVICES | _NO_PROGRAMS
-    libc.mount(
-        "none", "/proc", "tmpfs", hardened | _READ_ONLY, "size=4k,nr_inodes=2,mode=0555"
-    )
+    libc.mount("none", "/proc", "tmpfs", hardened | _READ_ONLY, "size=4k,nr_inodes=2,mode=0555")
     options = f"size={scratch_bytes},nr_inodes={SCRATCH_FILES},mode=0700,uid={owner}"
     if user is not None:
         options += f",gid={owner}"
