@@ -49,7 +49,7 @@ def breaches(zygote: ZygoteProcess, setup: Setup) -> list[str]:
 def _run(zygote: ZygoteProcess, setup: Setup, secret: Path) -> dict[str, Any]:
     inside = bubblewrap.INSIDE if setup.bubblewrap else INSIDE
     text = _PROGRAM.read_text(encoding="utf-8")
-    text = text.replace('SECRET = "/secret"\n', f"SECRET = {str(secret)!r}\n")
+    text = text.replace('PLANTED = "/planted"\n', f"PLANTED = {str(secret)!r}\n")
     text = text.replace('HARNESS = "/harness"\n', f"HARNESS = {inside + '/harness.py'!r}\n")
     result = zygote.run(
         Request(

@@ -1,7 +1,7 @@
 """What a worker runs as its first submission: tries what must not be possible, and says so.
 
 It runs behind the same walls as a learner's file, and prints one JSON object with what it found.
-`SECRET` names a file that the worker planted for it, `HARNESS` one that namespaces show and
+`PLANTED` names a file that the worker planted for it, `HARNESS` one that namespaces show and
 Landlock hides.
 """
 
@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Callable
 
-SECRET = "/secret"
+PLANTED = "/planted"
 HARNESS = "/harness"
 
 _LIBC = ctypes.CDLL(None)
@@ -77,11 +77,11 @@ ATTEMPTS: dict[str, Callable[[], object]] = {
     "signalled process 1": lambda: os.kill(1, 0),
     "signalled its parent": lambda: os.kill(os.getppid() or 1, 0),
     "read /etc/passwd": lambda: read("/etc/passwd"),
-    "read a secret file": lambda: read(SECRET),
+    "read a secret file": lambda: read(PLANTED),
     "read the table of processes": lambda: read("/proc/self/status"),
     "wrote to /": lambda: os.mkdir("/canary"),
     "wrote to /tmp": lambda: os.mkdir("/tmp/canary"),  # noqa: S108
-    "wrote beside the secret": lambda: os.mkdir(f"{SECRET}.canary"),
+    "wrote beside the secret": lambda: os.mkdir(f"{PLANTED}.canary"),
     "read the harness": lambda: read(HARNESS),
     "wrote to its scratch folder": lambda: os.mkdir("canary"),
 }
@@ -101,7 +101,7 @@ def main() -> None:
         "no_new_privileges": _LIBC.prctl(_PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0),
         "dumpable": _LIBC.prctl(_PR_GET_DUMPABLE, 0, 0, 0, 0),
         "seccomp": _LIBC.prctl(_PR_GET_SECCOMP, 0, 0, 0, 0),
-        "secret_visible": os.path.exists(SECRET),
+        "secret_visible": os.path.exists(PLANTED),
         "descriptors": descriptors(),
         "environment": sorted(os.environ),
         "limits": {

@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ from gpu_worker.judge import grade_source
 from gpu_worker.sandbox.client import SandboxError, Zygote
 from gpu_worker.sandbox.setup import runner_user
 from gpu_worker.tests.conftest import Grade
-from gpu_worker.tests.worker_process import descendants
+from gpu_worker.tests.worker_process import descendants, is_alive
 
 
 def say(code: str) -> str:
@@ -218,7 +217,7 @@ def test_closing_ends_everything_below() -> None:
         pids = [zygote.pid or 0, *descendants(zygote.pid or 0)]
         assert len(pids) == 3
     deadline = time.monotonic() + 10
-    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+    while any(is_alive(pid) for pid in pids):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 

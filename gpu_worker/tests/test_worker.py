@@ -10,7 +10,7 @@ import pytest
 from gpu_worker.protocol import GradeJob, NodeReport, Track, Verdict
 from gpu_worker.queues import TASK_RECORD_NODE, TASK_RECORD_PROGRESS, TASK_RECORD_VERDICT
 from gpu_worker.sandbox import isolation
-from gpu_worker.tests.worker_process import descendants, running_worker
+from gpu_worker.tests.worker_process import descendants, is_alive, running_worker
 
 pytestmark = pytest.mark.services
 
@@ -49,7 +49,7 @@ def test_a_worker_reports_itself_grades_survives_junk_and_leaves_nothing_when_ki
         worker.worker.kill()
         worker.worker.wait()
         deadline = time.monotonic() + 15
-        while any(Path(f"/proc/{pid}").exists() for pid in below):
+        while any(is_alive(pid) for pid in below):
             assert time.monotonic() < deadline, "a killed worker left processes behind"
             time.sleep(0.1)
     log = (tmp_path / "worker.log").read_text()

@@ -23,6 +23,7 @@ from .layers import (
     seccomp,
     threads,
 )
+from .layers.namespaces import SCRATCH
 
 if TYPE_CHECKING:
     from .supervisor import Order
@@ -31,6 +32,7 @@ SETUP_DONE: Final = b"isolated"
 SETUP_FAILED: Final = -1
 """No process ends with this code: a run whose set-up failed is reported as an error instead."""
 _FAILED: Final = 97
+_NO_FOLDER: Final = "/nonexistent"
 
 
 def enter(order: Order, supervisor: int, scratch: str, setup: int) -> NoReturn:
@@ -59,7 +61,8 @@ def _isolate(order: Order, supervisor: int, scratch: str) -> None:
     process.forbid_new_privileges()
     os.chdir(scratch or "/")
     os.umask(0o077)
-    _clear_environment(scratch)
+    if scratch != os.environ["HOME"]:
+        os.environ.update(HOME=scratch or _NO_FOLDER, TMPDIR=scratch or _NO_FOLDER)
     limits.apply(order.run)
     capabilities.drop_all()
     process.forbid_tracing()
@@ -70,9 +73,13 @@ def _isolate(order: Order, supervisor: int, scratch: str) -> None:
         seccomp.load(walls.program)
 
 
-def _clear_environment(scratch: str) -> None:
-    folder = scratch or "/nonexistent"
+def clear_environment() -> None:
+    """Leave of the environment what runners get. The zygote does it, once for all of them."""
     os.environ.clear()
     os.environ.update(
-        HOME=folder, TMPDIR=folder, LANG="C.UTF-8", OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1"
+        HOME=SCRATCH,
+        TMPDIR=SCRATCH,
+        LANG="C.UTF-8",
+        OPENBLAS_NUM_THREADS="1",
+        OMP_NUM_THREADS="1",
     )

@@ -14,7 +14,7 @@ import socket
 
 import numpy as np
 
-from . import supervisor
+from . import runner, supervisor
 from .layers import process, threads
 from .layers.limits import RunLimits
 from .preload import preload
@@ -38,6 +38,7 @@ def main(control: socket.socket) -> None:
     # Matters for the first product only; makes sure that no thread pool appears later.
     np.ones((8, 8)) @ np.ones((8, 8))
     threads.assert_one()
+    runner.clear_environment()
     process.forbid_tracing()
     gc.collect()
     # What is alive now stays shared with all runners: collections in them leave it alone.

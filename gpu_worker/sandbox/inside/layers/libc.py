@@ -8,6 +8,7 @@ from typing import Final
 
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 _LIBC.syscall.restype = ctypes.c_long
+_LIBC.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
 
 PR_SET_PDEATHSIG: Final = 1
 PR_SET_DUMPABLE: Final = 4
@@ -32,8 +33,7 @@ def prctl(option: int, value: int, pointer: int = 0) -> None:
     Raises:
         OSError: the kernel refused.
     """
-    arguments = [ctypes.c_ulong(argument) for argument in (value, pointer, 0, 0)]
-    _check(_LIBC.prctl(ctypes.c_int(option), *arguments), f"prctl({option})")
+    _check(_LIBC.prctl(option, value, pointer, 0, 0), f"prctl({option})")
 
 
 def unshare(flags: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from . import libc
+from . import libc, process
 
 SCRATCH: Final = "/scratch"
 SCRATCH_FILES: Final = 1024
@@ -61,11 +61,7 @@ def _unshare_with_users() -> None:
     # While this process is not dumpable, its files in /proc belong to root.
     libc.prctl(libc.PR_SET_DUMPABLE, 1)
     libc.unshare(_NEW_USERS | _ALL)
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{user} {user} 1"),
-        ("gid_map", f"{group} {group} 1"),
-    ):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
-            file.write(text)
+    process.write_to_proc("setgroups", b"deny")
+    process.write_to_proc("uid_map", b"%d %d 1" % (user, user))
+    process.write_to_proc("gid_map", b"%d %d 1" % (group, group))
     libc.prctl(libc.PR_SET_DUMPABLE, 0)
