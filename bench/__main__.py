@@ -1,4 +1,4 @@
-"""Run the measurements named on the command line, or all: start, grading, pages."""
+"""Run the measurements named on the command line, or all: start, grading, sandbox, pages."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import grading, pages, start
+from bench import grading, pages, sandbox, start
 from bench.results import write
 
-MEASUREMENTS = {"start": start.measure, "grading": grading.measure, "pages": pages.measure}
+MEASUREMENTS = {
+    "start": start.measure,
+    "grading": grading.measure,
+    "sandbox": sandbox.measure,
+    "pages": pages.measure,
+}
 
 
 def main(names: list[str]) -> int:

@@ -8,6 +8,7 @@ import pytest
 
 from gpu_worker.sandbox.inside.layers import landlock
 from gpu_worker.sandbox.zygote import ZygoteProcess
+from gpu_worker.tests.attack_table import BEGIN, END, PAGE, with_table
 from gpu_worker.tests.containment import (
     LAYERS,
     Attack,
@@ -96,3 +97,10 @@ def test_the_attacks_are_numbered_once_and_enough() -> None:
     numbers = [attack.number for attack in attacks()]
     assert len(set(numbers)) == len(numbers)
     assert len(numbers) >= 60
+
+
+def test_the_page_on_the_sandbox_has_the_present_table() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert BEGIN in page
+    assert END in page
+    assert with_table(page) == page, "run python -m gpu_worker.tests.attack_table"
