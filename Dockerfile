@@ -43,7 +43,7 @@ CMD ["gunicorn", "learnml.wsgi", "-c", "learnml/gunicorn.conf.py"]
 # The workers hold the engine alone: no Django, no pages, no database driver.
 FROM python AS worker
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends bubblewrap \
+    && apt-get install -y --no-install-recommends bubblewrap libseccomp2 \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=worker-packages /opt/venv /opt/venv
 COPY gpu_worker gpu_worker
@@ -53,7 +53,7 @@ CMD ["celery", "--quiet", "-A", "gpu_worker.celery_app", "worker", "-Q", "cpu", 
 FROM ${CUDA_IMAGE} AS gpu-worker
 ENV PYTHONUNBUFFERED=1 PATH=/opt/venv/bin:$PATH
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends bubblewrap python3 python3-venv \
+    && apt-get install -y --no-install-recommends bubblewrap libseccomp2 python3 python3-venv \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 learnml \
     && useradd --uid 10001 --gid learnml --no-create-home --home-dir /nonexistent learnml

@@ -6,12 +6,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import grading, numpy_references, pages, start, verdicts
+from bench import grading, numpy_references, pages, sandbox, start, verdicts
 from bench.results import write
 
 MEASUREMENTS = {
     "start": start.measure,
     "grading": grading.measure,
+    "sandbox": sandbox.measure,
     "pages": pages.measure,
     "numpy_references": numpy_references.measure,
     "verdicts_honest": verdicts.measure_honest,

@@ -6,6 +6,8 @@ All settings come from the environment, see `gpu_worker.queues`:
     LEARNML_NODE                        this worker's name, default host name and process id
     LEARNML_HEARTBEAT_SECONDS           between signs of life while grading, default 5
     LEARNML_NODE_REPORT_SECONDS         between reports of the node itself, default 30
+    LEARNML_ALLOW_NO_NAMESPACES         1: start at isolation level B, see docs/how-to
+    LEARNML_UNSAFE_DEVELOPMENT          1: start without a sandbox where nothing better works
 """
 
 from __future__ import annotations
@@ -14,23 +16,46 @@ import logging
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_process_init, worker_process_shutdown, worker_ready
+from celery.signals import (
+    worker_init,
+    worker_process_init,
+    worker_process_shutdown,
+    worker_ready,
+)
 
 from gpu_worker import queues
 from gpu_worker.reporter import NodeReporter
 from gpu_worker.sandbox import isolation
+from gpu_worker.sandbox.errors import RefusedError
 
 app = Celery("gpu_worker")
 app.config_from_object(queues.celery_settings(queues.broker_url_from_environment()))
 app.conf.imports = ("gpu_worker.tasks",)
 
+EXIT_REFUSED = 78
+"""The exit code for a machine on which submissions cannot be isolated (EX_CONFIG)."""
+
 logger = logging.getLogger(__name__)
+
+
+@worker_init.connect
+def _isolate_or_refuse(**_: Any) -> None:
+    """Find out the level of isolation before anything is taken from the queue; refuse if too low.
+
+    Here, in the worker's main process: its children inherit what was found.
+    """
+    # Said at any log level: an operator must be able to see it.
+    logging.getLogger(isolation.__name__).setLevel(logging.INFO)
+    try:
+        isolation.establish()
+    except RefusedError as error:
+        logger.critical("%s", error)
+        raise SystemExit(EXIT_REFUSED) from None
 
 
 @worker_ready.connect
 def _announce(sender: Any = None, **_: Any) -> None:
-    """Say which walls are missing, and report the node from now on."""
-    isolation.warn_of_missing_walls()
+    """Report the node from now on."""
     consumed = [queue.name for queue in sender.app.amqp.queues.consume_from.values()]
     NodeReporter(sender.app, consumed[0] if consumed else queues.QUEUE_CPU).start()
 

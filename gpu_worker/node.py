@@ -23,11 +23,17 @@ def node_name() -> str:
 
 
 def node_report(queue: str = QUEUE_CPU) -> NodeReport:
-    """Return what this worker says of itself now."""
+    """Return what this worker says of itself now.
+
+    Raises:
+        RefusedError: submissions cannot be isolated here.
+    """
+    found = isolation.establish()
     return NodeReport(
         node=node_name(),
         queue=queue,
-        isolation=isolation.LEVEL,
+        isolation=found.text,
+        limits=found.limits,
         python=platform.python_version(),
         numpy=np.__version__,
         platform=f"{platform.system()} {platform.release()} {platform.machine()}"[:200],

@@ -245,7 +245,10 @@ class Verdict(Message):
 
 
 class NodeReport(Message):
-    """What a worker says of itself at its start and regularly after."""
+    """What a worker says of itself at its start and regularly after.
+
+    `isolation` begins with the level; `limits` are those of every run, whatever the exercise.
+    """
 
     version: Literal[1] = PROTOCOL_VERSION
     node: Short
@@ -254,5 +257,6 @@ class NodeReport(Message):
     python: Short
     numpy: Short
     platform: Short
+    limits: dict[str, float] = {}
     devices: Annotated[list[Short], Field(max_length=64)] = []
     tracks: Annotated[list[Track], Field(max_length=8)]

@@ -1,6 +1,7 @@
-"""Running learners' code in a process of its own, and what comes back from it.
+"""Running learners' code in a process of its own behind walls, and what comes back from it.
 
-`client` is the judge's side. Everything in `inside` is loaded by the zygote, a separate Python
-process that never sees the judge's expected values, and that imports nothing else of this
-project. Each layer of isolation is a module of `inside.layers`.
+`client` is the judge's side, `isolation` decides which walls, `bubblewrap` and `syscalls` describe
+them. Everything in `inside` is loaded by the zygote, a separate Python process that never sees
+the judge's expected values, and that imports nothing else of this project. Each layer of
+isolation is a module of `inside.layers`.
 """

@@ -11,6 +11,7 @@ from gpu_worker.__main__ import main
 from gpu_worker.exercises import get
 from gpu_worker.judge.reporting import clean_text
 from gpu_worker.protocol import Phase
+from gpu_worker.sandbox import isolation
 from gpu_worker.tests.conftest import Grade
 
 
@@ -132,7 +133,7 @@ def test_the_receipt_repeats_the_cases(grade: Grade, right: str) -> None:
     assert again is not None
     assert again.cases_sha256 == first.cases_sha256
     assert grade(right).report.receipt != first
-    assert first.isolation == "process"
+    assert first.isolation == isolation.establish().text
     assert first.limits["wall_seconds"] == 10
 
 

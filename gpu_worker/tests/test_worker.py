@@ -9,7 +9,8 @@ import pytest
 
 from gpu_worker.protocol import GradeJob, NodeReport, Track, Verdict
 from gpu_worker.queues import TASK_RECORD_NODE, TASK_RECORD_PROGRESS, TASK_RECORD_VERDICT
-from gpu_worker.tests.worker_process import descendants, running_worker
+from gpu_worker.sandbox import isolation
+from gpu_worker.tests.worker_process import descendants, is_alive, running_worker
 
 pytestmark = pytest.mark.services
 
@@ -30,7 +31,8 @@ def test_a_worker_reports_itself_grades_survives_junk_and_leaves_nothing_when_ki
 ) -> None:
     with running_worker(tmp_path, LEARNML_HEARTBEAT_SECONDS="0.2") as worker:
         node = NodeReport.from_message(worker.wait_for(TASK_RECORD_NODE, 40))
-        assert node.isolation == "process"
+        assert node.isolation == isolation.establish().text
+        assert node.limits["processes"] == 1
         assert node.tracks == [Track.NUMPY]
         worker.send("junk")
         worker.send()
@@ -42,12 +44,13 @@ def test_a_worker_reports_itself_grades_survives_junk_and_leaves_nothing_when_ki
         for _ in range(4):
             worker.wait_for(TASK_RECORD_PROGRESS)
         below = descendants(worker.worker.pid)
-        # The pool's process, the zygote, the supervisor and the runner.
-        assert len(below) == 4
+        # The pool's process, two of bubblewrap, the zygote, the supervisor and the runner.
+        assert len(below) == 6
         worker.worker.kill()
         worker.worker.wait()
         deadline = time.monotonic() + 15
-        while any(Path(f"/proc/{pid}").exists() for pid in below):
+        while any(is_alive(pid) for pid in below):
             assert time.monotonic() < deadline, "a killed worker left processes behind"
             time.sleep(0.1)
-    assert "NOT YET A SANDBOX" in (tmp_path / "worker.log").read_text()
+    log = (tmp_path / "worker.log").read_text()
+    assert f"Isolation of submissions: {isolation.establish().text}" in log

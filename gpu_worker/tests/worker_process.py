@@ -82,6 +82,14 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def is_alive(pid: int) -> bool:
+    """Return whether a process is there and not merely waiting to be forgotten by its parent."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 @contextmanager
 def running_worker(folder: Path, **environment: str) -> Iterator[WorkerProcess]:
     socket_path = str(folder / "queue.sock")

@@ -6,15 +6,18 @@ import errno
 import fcntl
 import json
 import os
-import shutil
 import socket
 import stat
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
 from .config import Config, StartError
 
+# Read by the worker, see gpu_worker.sandbox.isolation.
+UNSAFE_DEVELOPMENT = "LEARNML_UNSAFE_DEVELOPMENT"
+ALLOW_NO_NAMESPACES = "LEARNML_ALLOW_NO_NAMESPACES"
 # How long the watchdog of a killed supervisor may need to end what was left.
 LEFTOVER_WAIT_SECONDS = 12.0
 
@@ -125,15 +128,30 @@ def _port_text(config: Config, error: OSError) -> str:
     )
 
 
-def isolation_warnings() -> list[str]:
-    """Say plainly what stands between a submission and this machine."""
+def isolation_warnings(environ: Mapping[str, str] | None = None) -> list[str]:
+    """Say what weakens the isolation of submissions; the worker itself finds out its level.
+
+    Raises:
+        StartError: the setting for development without a sandbox is on in production.
+    """
+    env = os.environ if environ is None else environ
     warnings = []
+    if env.get(UNSAFE_DEVELOPMENT) == "1":
+        if "production" in env.get("DJANGO_SETTINGS_MODULE", "") or env.get("REDIS_URL"):
+            raise StartError(
+                f"{UNSAFE_DEVELOPMENT}=1 runs submissions without a sandbox; it is for a "
+                "developer's own machine, not for production settings or a queue that others "
+                "reach. Unset it. docs/how-to/run-the-sandbox.md says what a sandbox needs."
+            )
+        warnings.append(
+            f"{UNSAFE_DEVELOPMENT}=1: where this machine offers no sandbox, submissions run "
+            "without one. Grade nothing but your own code."
+        )
+    if env.get(ALLOW_NO_NAMESPACES) == "1":
+        warnings.append(
+            f"{ALLOW_NO_NAMESPACES}=1: where this machine offers no namespaces, submissions run "
+            "with two walls less."
+        )
     if os.getuid() == 0:
         warnings.append("LearnML runs as root here. An ordinary account is safer.")
-    if shutil.which("bwrap") is None:
-        warnings.append("bubblewrap is not installed: apt-get install bubblewrap")
-    warnings.append(
-        "Isolation of submissions: process (own process with time and memory limits, not yet a "
-        "sandbox). Grade only the code of people you trust with this account's files."
-    )
     return warnings

@@ -1,4 +1,4 @@
-"""Starts the zygote: python -I <this folder> <descriptor of the control socket> <parent's pid>."""
+"""Starts the zygote: python -I -S <this folder> <descriptor of the control socket> <packages>."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ if __name__ == "__main__":
     # learners' code finds nothing of the project on its path.
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[0] = os.path.dirname(here)
+    sys.path.append(sys.argv[2])
     zygote = importlib.import_module("inside.zygote")
 
     del sys.path[0]
-    zygote.main(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))
+    zygote.main(socket.socket(fileno=int(sys.argv[1])))

@@ -1,45 +1,85 @@
-"""The runner: puts on the layers in their order, then runs the learner's code. Used once."""
+"""The runner: puts on the layers in their order, then runs the learner's code. Used once.
+
+The order matters. Descriptors go first, so that nothing below can be reached through one.
+The bounding set goes before the user, whose change takes the capability for it; `no_new_privs`
+comes before Landlock and seccomp, which need it; limits come before the capability to raise them
+is given up; Landlock comes before seccomp, which refuses Landlock's calls.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from . import harness
-from .layers import descriptors, identity, limits, process
-from .layers.limits import RunLimits
+from .layers import (
+    capabilities,
+    descriptors,
+    identity,
+    landlock,
+    limits,
+    process,
+    seccomp,
+    threads,
+)
+from .layers.namespaces import SCRATCH
 
-SETUP_FAILED = 97
+if TYPE_CHECKING:
+    from .supervisor import Order
+
+SETUP_DONE: Final = b"isolated"
+SETUP_FAILED: Final = -1
+"""No process ends with this code: a run whose set-up failed is reported as an error instead."""
+_FAILED: Final = 97
+_NO_FOLDER: Final = "/nonexistent"
 
 
-def enter(run: RunLimits, parent: int, scratch: str, job: int, result: int, output: int) -> None:
-    """Become the runner. Never returns: ends with 0, or with `SETUP_FAILED`."""
+def enter(order: Order, supervisor: int, scratch: str, setup: int) -> NoReturn:
+    """Become the runner: says so over the pipe `setup`, or why not, before any other code runs."""
     try:
-        _isolate(run, parent, scratch, job, result, output)
-    except BaseException:  # noqa: BLE001  the learner's code must not start half isolated
-        os._exit(SETUP_FAILED)
+        setup = descriptors.keep_only(order.job, order.result, order.output, setup)
+        _isolate(order, supervisor, scratch)
+    except BaseException as error:  # noqa: BLE001  the code must not start half isolated
+        os.write(setup, f"{type(error).__name__}: {error}".encode("utf-8", "replace"))
+        os._exit(_FAILED)
+    os.write(setup, SETUP_DONE)
+    os.close(setup)
     harness.main(descriptors.JOB, descriptors.RESULT)
     os._exit(0)
 
 
-def _isolate(run: RunLimits, parent: int, scratch: str, job: int, result: int, output: int) -> None:
-    descriptors.keep_only(job, result, output)
+def _isolate(order: Order, supervisor: int, scratch: str) -> None:
+    walls = order.walls
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    process.prefer_for_killing()
-    if run.user is not None:
-        identity.drop_to(run.user)
-    process.die_with_parent(parent)
+    capabilities.drop_bounding_set()
+    if walls.user is not None:
+        identity.drop_to(walls.user)
+    # In a process table of its own, the runner's parent has no number.
+    process.die_with_parent(0 if walls.namespaces else supervisor)
     process.forbid_new_privileges()
-    os.chdir(scratch)
+    os.chdir(scratch or "/")
     os.umask(0o077)
-    _clear_environment(scratch)
-    limits.apply(run)
+    if scratch != os.environ["HOME"]:
+        os.environ.update(HOME=scratch or _NO_FOLDER, TMPDIR=scratch or _NO_FOLDER)
+    limits.apply(order.run)
+    capabilities.drop_all()
     process.forbid_tracing()
+    threads.assert_one()
+    if walls.landlock:
+        landlock.restrict(walls.landlock, walls.readable, scratch)
+    if walls.program:
+        seccomp.load(walls.program)
 
 
-def _clear_environment(scratch: str) -> None:
+def clear_environment() -> None:
+    """Leave of the environment what runners get. The zygote does it, once for all of them."""
     os.environ.clear()
     os.environ.update(
-        HOME=scratch, TMPDIR=scratch, LANG="C.UTF-8", OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1"
+        HOME=SCRATCH,
+        TMPDIR=SCRATCH,
+        LANG="C.UTF-8",
+        OPENBLAS_NUM_THREADS="1",
+        OMP_NUM_THREADS="1",
     )

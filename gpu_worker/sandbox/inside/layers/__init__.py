@@ -1,1 +1,1 @@
-"""The layers of isolation, one module each, in the order in which the runner puts them on."""
+"""The layers of isolation, one module each. `runner` and `supervisor` put them on, in order."""

@@ -8,15 +8,22 @@ from typing import Final
 
 JOB: Final = 3
 RESULT: Final = 4
-_FIRST_CLOSED: Final = 5
+_SETUP: Final = 5
+_FIRST_CLOSED: Final = 6
 _ALL: Final = 1 << 20
+_OUT_OF_THE_WAY: Final = 16
 
 
-def keep_only(job: int, result: int, output: int) -> None:
-    """Arrange 0 as the null device, 1 and 2 as `output`, 3 as `job`, 4 as `result`."""
+def keep_only(job: int, result: int, output: int, setup: int) -> int:
+    """Arrange 0 as the null device, 1 and 2 as `output`, 3 as `job`, 4 as `result`.
+
+    Returns the number of `setup`, the one more that is closed before the learner's code runs.
+    """
     null = os.open("/dev/null", os.O_RDONLY)
+    wanted = (null, output, output, job, result, setup)
     # First out of the way of the final numbers, so that none overwrites another.
-    high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 16) for fd in (null, output, output, job, result)]
+    high = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, _OUT_OF_THE_WAY) for descriptor in wanted]
     for number, descriptor in enumerate(high):
         os.dup2(descriptor, number, inheritable=True)
     os.closerange(_FIRST_CLOSED, _ALL)
+    return _SETUP

@@ -1,4 +1,4 @@
-"""Resource limits of the runner."""
+"""Resource limits of the runner. It is one process, so they hold for the whole submission."""
 
 from __future__ import annotations
 
@@ -6,21 +6,26 @@ import json
 import math
 import resource
 from dataclasses import asdict, dataclass
+from typing import Final
 
-_STACK_BYTES = 64 << 20
-_OPEN_FILES = 64
+STACK_BYTES: Final = 64 << 20
+OPEN_FILES: Final = 64
+PENDING_SIGNALS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """What one run may use. `user` is the user id to become, None to keep the worker's."""
+    """What one run may use. Sizes in bytes, times in seconds.
+
+    `scratch` is where the supervisor makes the run's folder at the level without walls, else
+    empty.
+    """
 
     wall_seconds: float
     cpu_seconds: float
     memory_bytes: int
     file_bytes: int
-    scratch: str
-    user: int | None = None
+    scratch: str = ""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode("ascii")
@@ -41,11 +46,16 @@ def apply(limits: RunLimits) -> None:
     for name, value in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_AS, limits.memory_bytes),
+        (resource.RLIMIT_DATA, limits.memory_bytes),
         (resource.RLIMIT_FSIZE, limits.file_bytes),
-        (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_NOFILE, OPEN_FILES),
         (resource.RLIMIT_NPROC, 1),
-        (resource.RLIMIT_STACK, _STACK_BYTES),
+        (resource.RLIMIT_STACK, STACK_BYTES),
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_MSGQUEUE, 0),
+        (resource.RLIMIT_SIGPENDING, PENDING_SIGNALS),
+        # Neither a better priority nor real-time scheduling.
+        (resource.RLIMIT_NICE, 0),
+        (resource.RLIMIT_RTPRIO, 0),
     ):
         resource.setrlimit(name, (value, value))

@@ -1,0 +1,171 @@
+"""One run: what is asked for, and what comes back, read as it comes and within limits."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gpu_worker.sandbox.errors import SandboxError
+from gpu_worker.sandbox.inside.supervisor import SETUP_SECONDS
+from gpu_worker.sandbox.inside.wire import Frame, FrameParser, WireError
+
+GRACE_SECONDS: Final = 1.5
+"""How long after the wall limit the judge waits for the supervisor before it kills everything."""
+OUTPUT_DRAIN_BYTES: Final = 8 << 20
+MAX_FRAMES: Final = 50_000
+"""Far more than any job asks for: small frames cost the judge more memory than they have bytes."""
+_READ_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One run. Sizes in bytes, times in seconds.
+
+    `result_bytes` bounds all frames together, `output_bytes` the printed text that is kept.
+    `on_frame` is called with each frame as it arrives.
+    """
+
+    job: bytes
+    wall_seconds: float
+    cpu_seconds: float
+    memory_bytes: int
+    file_bytes: int
+    output_bytes: int
+    result_bytes: int
+    on_frame: Callable[[Frame], None] | None = None
+    job_descriptor: int | None = None
+    """Memory that holds the job, in place of `job`; it stays the caller's, who may go on writing."""
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What came back. Only `frames` and `output` are the learner's word; the rest is measured."""
+
+    frames: list[Frame] = field(default_factory=list)
+    forged: str = ""
+    """Why the frames could not be read on, empty where they could."""
+    output: bytes = b""
+    output_total: int = 0
+    overflow: str = ""
+    """"output" or "result" where that limit ended the run."""
+    ending: str = ""
+    """"ended", "timed_out" or "cancelled"."""
+    exit_code: int | None = None
+    signal: int | None = None
+    setup_seconds: float = 0.0
+    """How long it took to put on the layers, before `wall_seconds` began."""
+    wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_bytes: int = 0
+
+
+class Collector:
+    """Reads result, output and status of one run as they come, within limits."""
+
+    def __init__(
+        self, request: Request, result_fd: int, output_fd: int, status: socket.socket
+    ) -> None:
+        self._result = RunResult()
+        self._request = request
+        self._status = status
+        self._parser = FrameParser(request.result_bytes)
+        self._received = 0
+        self._output = bytearray()
+        self._report: dict[str, Any] | None = None
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(result_fd, selectors.EVENT_READ, self._take_result)
+        self._selector.register(output_fd, selectors.EVENT_READ, self._take_output)
+        self._selector.register(status, selectors.EVENT_READ, self._take_status)
+
+    def collect(self) -> RunResult:
+        """Return what came back, once the runner is dead.
+
+        Raises:
+            SandboxError: the supervisor did not report, or the layers could not be put on.
+        """
+        deadline = time.monotonic() + SETUP_SECONDS + self._request.wall_seconds + GRACE_SECONDS
+        with self._selector:
+            while self._report is None:
+                remaining = deadline - time.monotonic()
+                if remaining <= 0:
+                    raise SandboxError("The supervisor did not answer in time.")
+                self._read_once(remaining)
+            # The runner is dead: what it wrote is in the pipes, whoever else holds their ends.
+            while self._read_once(0):
+                pass
+        self._take_measures(self._report)
+        return self._result
+
+    def _take_measures(self, report: dict[str, Any]) -> None:
+        if complaint := report["setup_error"]:
+            raise SandboxError(f"The layers of isolation could not be put on: {complaint}.")
+        result = self._result
+        result.output = bytes(self._output)
+        result.ending = report["ending"]
+        result.exit_code = report["exit_code"]
+        result.signal = report["signal"]
+        result.setup_seconds = report["setup_seconds"]
+        result.wall_seconds = report["wall_seconds"]
+        result.cpu_seconds = report["cpu_seconds"]
+        result.peak_bytes = report["peak_kilobytes"] * 1024
+
+    def _read_once(self, timeout: float) -> bool:
+        events = self._selector.select(timeout)
+        for key, _ in events:
+            key.data(key.fd)
+        return bool(events)
+
+    def _take_status(self, descriptor: int) -> None:
+        try:
+            message = self._status.recv(8192)
+        except ConnectionResetError:
+            message = b""
+        self._selector.unregister(self._status)
+        if not message:
+            raise SandboxError("The supervisor ended without a report.")
+        self._report = json.loads(message)
+
+    def _take_result(self, descriptor: int) -> None:
+        data = os.read(descriptor, _READ_BYTES)
+        if not data:
+            self._selector.unregister(descriptor)
+            return
+        self._received += len(data)
+        if self._received > self._request.result_bytes:
+            self._overflow("result", descriptor)
+            return
+        try:
+            for frame in self._parser.feed(data):
+                if len(self._result.frames) >= MAX_FRAMES:
+                    raise WireError("more frames than any job asks for")
+                self._result.frames.append(frame)
+                if self._request.on_frame:
+                    self._request.on_frame(frame)
+        except WireError as error:
+            self._result.forged = str(error)
+            self._selector.unregister(descriptor)
+
+    def _take_output(self, descriptor: int) -> None:
+        data = os.read(descriptor, _READ_BYTES)
+        if not data:
+            self._selector.unregister(descriptor)
+            return
+        room = self._request.output_bytes - len(self._output)
+        self._output += data[: max(room, 0)]
+        self._result.output_total += len(data)
+        if self._result.output_total > OUTPUT_DRAIN_BYTES:
+            self._overflow("output", descriptor)
+
+    def _overflow(self, what: str, descriptor: int) -> None:
+        """Stop reading there, and have the supervisor kill the runner."""
+        self._result.overflow = self._result.overflow or what
+        self._selector.unregister(descriptor)
+        with contextlib.suppress(OSError):
+            self._status.shutdown(socket.SHUT_WR)

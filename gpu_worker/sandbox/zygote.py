@@ -1,0 +1,204 @@
+"""The judge's side of a zygote: starts it, sends it jobs, replaces it when it dies."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Self
+
+from gpu_worker.sandbox.errors import SandboxError
+from gpu_worker.sandbox.inside.layers.limits import RunLimits
+from gpu_worker.sandbox.inside.zygote import READY
+from gpu_worker.sandbox.interpreter import Interpreter
+from gpu_worker.sandbox.pipes import pipe, sealed_memory
+from gpu_worker.sandbox.run import Collector, Request, RunResult
+from gpu_worker.sandbox.setup import Setup
+
+START_TIMEOUT_SECONDS: Final = 30.0
+SCRATCH_PREFIX: Final = "learnml-runner-"
+_MAX_COMPLAINT: Final = 1_000
+_ENVIRONMENT: Final = {
+    "LANG": "C.UTF-8",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+
+logger = logging.getLogger(__name__)
+
+
+class ZygoteProcess:
+    """A zygote process behind given walls, started when first needed and replaced when dead.
+
+    Start it from a process's main thread: it dies with the thread that made it. Not shared
+    between threads: one run at a time.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._scratch = ""
+        self._owner = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process that was started, of bubblewrap or of the zygote itself."""
+        return self._process.pid if self._process else None
+
+    @property
+    def is_running(self) -> bool:
+        """True if this process started it and it has not ended."""
+        running = self._process is not None and self._process.poll() is None
+        return running and self._owner == os.getpid()
+
+    def start(self) -> None:
+        """Start the zygote if it does not run.
+
+        Raises:
+            SandboxError: it did not come up; the text ends with its own words.
+        """
+        if self.is_running:
+            return
+        self.close()
+        self._owner = os.getpid()
+        if self._setup.scratch:
+            self._scratch = _make_scratch(self._owner)
+        with tempfile.TemporaryFile() as complaints:
+            self._launch(complaints)
+            if not self._shakes_hands():
+                self.close()
+                complaints.seek(0)
+                words = complaints.read(_MAX_COMPLAINT).decode("utf-8", "replace").split("\n")
+                reason = "; ".join(word.strip() for word in words if word.strip())
+                raise SandboxError(
+                    f"The process that runs submissions did not start: {reason or 'no reason'}."
+                )
+
+    def _launch(self, complaints: IO[bytes]) -> None:
+        interpreter = Interpreter.current()
+        walls = self._setup.walls(interpreter).to_bytes()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603
+                self._setup.command(interpreter, theirs.fileno()),
+                env=_ENVIRONMENT,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=complaints,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                cwd="/",
+            )
+        self._control = ours
+        ours.settimeout(START_TIMEOUT_SECONDS)
+        with contextlib.suppress(OSError):
+            ours.send(walls)
+
+    def _shakes_hands(self) -> bool:
+        try:
+            return self._control is not None and self._control.recv(64) == READY
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        """End the zygote and everything below it, and remove its folder."""
+        if self._owner not in (0, os.getpid()):
+            # Inherited by a fork: the parent's zygote is not ours to end.
+            self._process, self._scratch = None, ""
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+        if self._control:
+            self._control.close()
+        if self._scratch:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+        self._process = self._control = None
+        self._scratch = ""
+        self._owner = 0
+
+    def run(self, request: Request) -> RunResult:
+        """Run one job in a fresh runner.
+
+        Raises:
+            SandboxError: the zygote or the supervisor failed, or could not be started.
+        """
+        self.start()
+        with contextlib.ExitStack() as stack:
+            result_fd, result_end = pipe(stack)
+            output_fd, output_end = pipe(stack)
+            status, status_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            stack.enter_context(status)
+            with status_end:
+                job_fd = _job_memory(request)
+                try:
+                    self._order(request, [job_fd, result_end, output_end, status_end.fileno()])
+                finally:
+                    for descriptor in (job_fd, result_end, output_end):
+                        os.close(descriptor)
+            try:
+                return Collector(request, result_fd, output_fd, status).collect()
+            except SandboxError:
+                # Nothing may go on running for a submission that was given up.
+                self.close()
+                raise
+
+    def _order(self, request: Request, descriptors: list[int]) -> None:
+        for last_try in (False, True):
+            limits = RunLimits(
+                wall_seconds=request.wall_seconds,
+                cpu_seconds=request.cpu_seconds,
+                memory_bytes=request.memory_bytes,
+                file_bytes=request.file_bytes,
+                scratch=self._scratch,
+            )
+            if self._control is None:
+                raise SandboxError("The process that runs submissions is gone.")
+            try:
+                socket.send_fds(self._control, [limits.to_bytes()], descriptors)
+            except OSError as error:
+                logger.warning("The zygote is gone (%s); starting another.", error)
+                if last_try:
+                    raise SandboxError("The process that runs submissions keeps dying.") from error
+                self.close()
+                self.start()
+            else:
+                return
+
+
+def _make_scratch(owner: int) -> str:
+    """Make the folder for runs' folders, and remove those of workers killed before they could."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH_PREFIX}*-*"):
+        process = folder.name.removeprefix(SCRATCH_PREFIX).partition("-")[0]
+        if process.isdecimal() and not Path("/proc", process).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+    made = tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{owner}-")
+    # Runners pass through to a folder of their own, but cannot list this one.
+    os.chmod(made, 0o711)  # noqa: S103
+    return made
+
+
+def _job_memory(request: Request) -> int:
+    """Return a descriptor of the job that the runner can read and not write."""
+    if request.job_descriptor is None:
+        return sealed_memory(request.job)
+    return os.open(f"/proc/self/fd/{request.job_descriptor}", os.O_RDONLY | os.O_CLOEXEC)

