@@ -41,7 +41,7 @@ class Request:
     result_bytes: int
     on_frame: Callable[[Frame], None] | None = None
     job_descriptor: int | None = None
-    """Memory that holds the job, in place of `job`; it stays the caller's, who may go on writing."""
+    """Memory that holds the job, in place of `job`; it stays the caller's, who may write on."""
 
 
 @dataclass(slots=True)

@@ -48,7 +48,9 @@ class LiveArrays(list[Any]):
             return super().__getitem__(index)
         self._wait(2 * self._taken + 1, _PAUSE_SECONDS)
         array = np.empty_like(super().__getitem__(index))
-        os.preadv(self._job, [memoryview(array).cast("B")], place)
+        # Not os.preadv: it is the system call preadv2, which the sandbox refuses.
+        data = os.pread(self._job, array.nbytes, place)
+        array[...] = np.frombuffer(data, array.dtype).reshape(array.shape)
         self._channel.send(Kind.BEGIN, 0)
         self._wait(2 * self._taken + 2, 0.0)
         self._taken += 1
