@@ -7,7 +7,9 @@ import sys
 import time
 from collections.abc import Iterator
 
+import django.core.cache
 import pytest
+from django.contrib.auth.models import AbstractUser
 from django.core.cache import CacheHandler
 from django.test import Client
 from pytest_django.fixtures import Settings
@@ -74,6 +76,26 @@ def test_admin_login_is_the_site_login_with_its_limits(client: Client) -> None:
     response = client.get("/admin/login/?next=/admin/")
     assert response.status_code == 302
     assert response.headers["Location"].startswith("/accounts/login/")
+
+
+@pytest.mark.django_db
+def test_wrong_guesses_elsewhere_keep_nobody_from_signing_in(
+    client: Client, settings: Settings, django_user_model: type[AbstractUser]
+) -> None:
+    django.core.cache.cache.clear()
+    settings.ACCOUNT_RATE_LIMITS = {}  # allauth's own, which the settings of the tests turn off
+    django_user_model.objects.create_user("learner", password="the-right-password")
+
+    def sign_in(password: str, address: str) -> bool:
+        form = {"login": "learner", "password": password}
+        response = client.post("/accounts/login/", form, REMOTE_ADDR=address)
+        client.logout()
+        return response.status_code == 302
+
+    for _ in range(15):
+        assert not sign_in("wrong", "10.0.0.66")
+    assert not sign_in("the-right-password", "10.0.0.66"), "guessing is slowed down"
+    assert sign_in("the-right-password", "10.0.0.7")
 
 
 # --- cache ----------------------------------------------------------------------------------------
