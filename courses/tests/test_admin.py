@@ -329,3 +329,11 @@ def test_learners_may_not_open_the_forms(rows: Chapter) -> None:
     client = Client()
     client.force_login(User.objects.create_user("ada"))
     assert client.get(change_url(rows)).status_code == 302
+
+
+def test_the_admin_names_its_icon(author: Client, rows: Chapter) -> None:
+    """Else browsers ask for /favicon.ico, which is not there."""
+    for url in (reverse("admin:index"), change_url(rows)):
+        assert re.search(
+            r'<link rel="icon" href="[^"]+favicon\.svg"', author.get(url).content.decode()
+        )
