@@ -58,7 +58,8 @@ class PasswordAuthentication(BasicAuthentication):
     def authenticate_credentials(
         self, userid: str, password: str, request: Any = None
     ) -> tuple[User, None]:
-        limits = _failure_limits(BaseThrottle().get_ident(request), userid)
+        # Behind a Unix socket there is no address.
+        limits = _failure_limits(BaseThrottle().get_ident(request) or "", userid)
         failures: dict[str, int] = cache.get_many(limits)
         if any(failures.get(key, 0) >= limit for key, limit in limits.items()):
             raise Throttled(

@@ -138,6 +138,7 @@ class TestTokens:
         "body",
         [
             {"name": "x", "scopes": []},
+            {"name": "x", "scopes": ["read"], "expires": "2100-01-01T00:00:00Z"},
             {"name": "x", "scopes": ["everything"]},
             {"name": "x", "scopes": ["\ud800"]},
             {"name": "x", "scopes": ["grade"]},

@@ -28,6 +28,7 @@ def test_unknown_api_address_is_a_problem_document(client: Client) -> None:
     assert response.headers["Content-Type"] == "application/problem+json"
     body = response.json()
     assert (body["status"], body["title"]) == (404, "Not Found")
+    assert (body["code"], body["type"]) == ("not_found", "urn:learnml:problem:not_found")
     assert "/api/v1/docs/" in body["detail"]
 
 
