@@ -41,11 +41,12 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "learnml.responses.HeadMiddleware",
     "learnml.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Static files are compressed beforehand; pages here, with padding against BREACH.
-    "django.middleware.gzip.GZipMiddleware",
+    "learnml.responses.CompressionMiddleware",
     "learnml.security.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -246,6 +247,13 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "{levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"visitors": {"()": "learnml.logs.NoTracebackOfVisitors"}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "plain",
+            "filters": ["visitors"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": read("LEARNML_LOG_LEVEL", "INFO")},
 }
