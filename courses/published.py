@@ -38,6 +38,12 @@ def reading_html(revision: ChapterRevision, course_slug: str, chapter_slug: str)
     )
 
 
+def set_reading(page: Mapping[str, Any], course_slug: str, chapter_slug: str) -> SafeString:
+    """Set the parts of a page that are the same for all readers, each time anew."""
+    context = {"page": page, "course": {"slug": course_slug}, "chapter": {"slug": chapter_slug}}
+    return mark_safe(render_to_string("courses/_reading.html", context))  # noqa: S308  a template's
+
+
 # The hash and the version are part of the key, so that a row of another database, as in tests,
 # is never taken for this one.
 @lru_cache(maxsize=KEPT_REVISIONS)
@@ -53,9 +59,5 @@ def _contents(pk: int, content_hash: str, build_version: int) -> Contents:
 def _reading(
     pk: int, content_hash: str, build_version: int, course_slug: str, chapter_slug: str
 ) -> SafeString:
-    context = {
-        "page": _contents(pk, content_hash, build_version).page,
-        "course": {"slug": course_slug},
-        "chapter": {"slug": chapter_slug},
-    }
-    return mark_safe(render_to_string("courses/_reading.html", context))  # noqa: S308  a template's
+    page = _contents(pk, content_hash, build_version).page
+    return set_reading(page, course_slug, chapter_slug)

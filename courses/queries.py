@@ -73,6 +73,7 @@ class ChapterPage:
     completed: bool
     previous: Chapter | None
     next: Chapter | None
+    is_preview: bool = False
 
 
 def published_chapters() -> QuerySet[Chapter]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -10,21 +11,32 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.html import linebreaks
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from courses import learners, panels, queries
+from courses import learners, panels, preview, queries
 from courses.conditional import with_etag
-from courses.models import MathStylesheet
-from courses.published import reading_html
+from courses.content.errors import ContentError, describe
+from courses.models import Course, MathStylesheet
+from courses.published import reading_html, set_reading
 from courses.queries import ChapterPage
 from courses.quiz.attempts import answer_question
 from courses.quiz.kinds import AnswerError, read
 from courses.quiz.state import Problem, Quiz, quiz_of
+from courses.rendering import RenderError
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "theme"
 THEME_COOKIE_AGE_SECONDS = 365 * 24 * 3600
 UNREADABLE_STATUS = 422
+
+
+class BrokenDraft(Http404):
+    """A chapter that is not published and cannot be built as it is; `problems` are its mistakes."""
+
+    def __init__(self, error: ContentError | RenderError) -> None:
+        super().__init__("This draft has mistakes.")
+        self.problems = describe(error.errors) if isinstance(error, ContentError) else [str(error)]
 
 
 class SeeOther(HttpResponse):
@@ -62,16 +74,15 @@ def dashboard(request: HttpRequest) -> HttpResponseBase:
 @require_safe
 def course(request: HttpRequest, course_slug: str) -> HttpResponseBase:
     """One course's contents."""
-    entries = queries.course_entries(_lookup(request), course_slug)
-    if not entries:
-        raise Http404("There is no such course.")
-    entry = entries[0]
+    entry = next(iter(queries.course_entries(_lookup(request), course_slug)), None)
+    # A course without published chapters has a page too, which says so.
+    found = entry.course if entry else get_object_or_404(Course, slug=course_slug)
     context = {
-        "course": entry.course,
-        "course_summary_html": linebreaks(entry.course.summary.strip(), autoescape=True),
-        "chapters": entry.chapters,
-        "done": entry.done,
-        "total": entry.total,
+        "course": found,
+        "course_summary_html": linebreaks(found.summary.strip(), autoescape=True),
+        "chapters": entry.chapters if entry else [],
+        "done": entry.done if entry else 0,
+        "total": entry.total if entry else 0,
         "page_name": "course",
     }
     return render(request, "courses/course.html", context)
@@ -79,8 +90,11 @@ def course(request: HttpRequest, course_slug: str) -> HttpResponseBase:
 
 @require_safe
 def chapter(request: HttpRequest, course_slug: str, chapter_slug: str) -> HttpResponseBase:
-    """One chapter, as last published, with the learner's answers."""
-    found = _found(request, course_slug, chapter_slug)
+    """One chapter, as last published, with the learner's answers; for authors also a draft."""
+    try:
+        found = _found(request, course_slug, chapter_slug)
+    except BrokenDraft as error:
+        return render(request, "courses/broken_draft.html", {"problems": error.problems})
     response = _chapter_response(request, found, _quiz(request, found))
     return with_etag(request, response, personal=_lookup(request) is not None)
 
@@ -99,6 +113,9 @@ def answer(
     except AnswerError as error:
         problem = Problem(question_key, _as_sent(found, question_key, request), str(error))
     else:
+        if found.is_preview:
+            attempt = preview.tried(found, question_key, given)
+            return _answered(request, replace(found, attempts=[attempt]), question_key, None)
         learner = learners.learner_for(request, create=True)
         assert learner is not None  # noqa: S101  create=True makes one
         answer_question(learner, found.revision, question_key, given)
@@ -155,6 +172,11 @@ def theme(request: HttpRequest) -> HttpResponseBase:
 
 def _found(request: HttpRequest, course_slug: str, chapter_slug: str) -> ChapterPage:
     found = queries.chapter_page(course_slug, chapter_slug, _lookup(request))
+    if found is None and preview.may_preview(request):
+        try:
+            found = preview.chapter_preview(course_slug, chapter_slug)
+        except (ContentError, RenderError) as error:
+            raise BrokenDraft(error) from error
     if found is None:
         raise Http404("There is no such chapter.")
     return found
@@ -174,7 +196,8 @@ def _chapter_response(
         "chapter": found.chapter,
         "revision": found.revision,
         "page": found.revision.page,
-        "reading": reading_html(found.revision, found.course.slug, found.chapter.slug),
+        "reading": _reading(found),
+        "is_preview": found.is_preview,
         "stylesheet_url": reverse("courses:math_css", args=[stylesheet.hash]) if stylesheet else "",
         "quiz": quiz,
         "panels": panels.panels_for("chapter", request, found.chapter),
@@ -187,13 +210,21 @@ def _chapter_response(
     return render(request, "courses/chapter.html", context, status=status)
 
 
+def _reading(found: ChapterPage) -> SafeString:
+    if found.is_preview:
+        return set_reading(found.revision.page, found.course.slug, found.chapter.slug)
+    return reading_html(found.revision, found.course.slug, found.chapter.slug)
+
+
 def _answered(
     request: HttpRequest, found: ChapterPage, question_key: str, problem: Problem | None
 ) -> HttpResponseBase:
     """Show the outcome the way it was asked for: as a fragment, or as the page."""
     status = 200 if problem is None else UNREADABLE_STATUS
     if request.headers.get("X-Requested-With") == "fetch":
-        now = _found(request, found.course.slug, found.chapter.slug)
+        now = found
+        if not found.is_preview:
+            now = _found(request, found.course.slug, found.chapter.slug)
         quiz = _quiz(request, now, problem)
         context = {
             "item": quiz.item(question_key),
@@ -203,7 +234,7 @@ def _answered(
             "completed": now.completed,
         }
         return render(request, "courses/_question.html", context, status=status)
-    if problem is not None:
+    if problem is not None or found.is_preview:
         return _chapter_response(request, found, _quiz(request, found, problem), status)
     return SeeOther(f"{found.chapter.get_absolute_url()}#question-{question_key}")
 

@@ -18,6 +18,9 @@ def configuration() -> dict[str, Any]:
 
     return {
         **celery_settings(settings.BROKER_URL),
+        # Without its broker a task cannot be acknowledged and comes again. The site's own are
+        # short, each in one transaction, so that ending one half-way changes nothing.
+        "worker_cancel_long_running_tasks_on_connection_loss": True,
         "beat_schedule": beat_schedule(settings.GRADING),
         # In memory: after a restart everything is due within seconds anyway, and a file that a
         # killed scheduler left half written cannot stop the next one.

@@ -8,18 +8,16 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 
+from grader.api.problems import CONTENT_TYPE, problem_body
+
 API_PREFIX = "/api/"
 
 
-def problem(status: HTTPStatus, detail: str) -> JsonResponse:
-    """Return a problem document; `type` about:blank means that `title` is the status's phrase."""
-    body = {
-        "type": "about:blank",
-        "title": status.phrase,
-        "status": status.value,
-        "detail": detail,
-    }
-    return JsonResponse(body, status=status, content_type="application/problem+json")
+def problem(status: HTTPStatus, code: str, detail: str) -> JsonResponse:
+    """Return a problem document of the same shape as those of the API's own views."""
+    return JsonResponse(
+        problem_body(status, code, detail), status=status, content_type=CONTENT_TYPE
+    )
 
 
 def _is_api(request: HttpRequest) -> bool:
@@ -28,13 +26,13 @@ def _is_api(request: HttpRequest) -> bool:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if _is_api(request):
-        return problem(HTTPStatus.BAD_REQUEST, "The request could not be understood.")
+        return problem(HTTPStatus.BAD_REQUEST, "malformed", "The request could not be understood.")
     return defaults.bad_request(request, exception)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     if _is_api(request):
-        return problem(HTTPStatus.FORBIDDEN, "You may not do this.")
+        return problem(HTTPStatus.FORBIDDEN, "permission_denied", "You may not do this.")
     return defaults.permission_denied(request, exception)
 
 
@@ -42,6 +40,7 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if _is_api(request):
         return problem(
             HTTPStatus.NOT_FOUND,
+            "not_found",
             f"There is nothing at {request.path}. The calls are listed at /api/v1/docs/.",
         )
     return defaults.page_not_found(request, exception)
@@ -51,6 +50,7 @@ def server_error(request: HttpRequest, *args: Any) -> HttpResponse:
     if _is_api(request):
         return problem(
             HTTPStatus.INTERNAL_SERVER_ERROR,
+            "server_error",
             "The server made a mistake. It has been logged; please try again later.",
         )
     return defaults.server_error(request)

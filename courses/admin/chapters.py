@@ -6,7 +6,7 @@ from typing import Any
 
 from adminsortable2.admin import SortableAdminBase
 from django.contrib import admin
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.http import HttpRequest
 from simple_history.admin import SimpleHistoryAdmin
 
@@ -14,6 +14,7 @@ from courses import services
 from courses.models import Chapter, ChapterRevision, Course, Formula, Question
 
 from .conflicts import LoadedStateForm, RefuseStaleMixin
+from .deleting import KeepWhatLearnersUsedMixin
 from .forms import ChapterForm, FormulaForm, QuestionForm
 from .inlines import (
     ChapterInline,
@@ -29,18 +30,26 @@ from .inlines import (
 )
 from .publishing import TEXT_OVERRIDES, PublishOnSaveAdmin
 
+DELETE_PAGES_WITH_REVISIONS = {"courses_chapter_delete", "courses_course_delete"}
+
 
 @admin.register(Course)
-class CourseAdmin(RefuseStaleMixin, SortableAdminBase, SimpleHistoryAdmin):
+class CourseAdmin(
+    KeepWhatLearnersUsedMixin, RefuseStaleMixin, SortableAdminBase, SimpleHistoryAdmin
+):
     form = LoadedStateForm
+    actions = None
     list_display = ("title", "slug", "position")
     fields = ("title", "slug", "summary", "position")
     formfield_overrides = TEXT_OVERRIDES
     inlines = (ChapterInline,)
 
+    def chapters_lost(self, obj: Any) -> QuerySet[Chapter]:
+        return Chapter.objects.filter(course=obj)
+
 
 @admin.register(Chapter)
-class ChapterAdmin(PublishOnSaveAdmin):
+class ChapterAdmin(KeepWhatLearnersUsedMixin, PublishOnSaveAdmin):
     form = ChapterForm
     list_display = ("title", "course", "position", "published", "current_revision")
     list_filter = ("course", "published")
@@ -89,6 +98,9 @@ class ChapterAdmin(PublishOnSaveAdmin):
     def chapter_of(self, obj: Any) -> Chapter:
         chapter: Chapter = obj
         return chapter
+
+    def chapters_lost(self, obj: Any) -> QuerySet[Chapter]:
+        return Chapter.objects.filter(pk=obj.pk)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if not change:
@@ -160,7 +172,11 @@ class ChapterRevisionAdmin(admin.ModelAdmin):
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+        """Only with the chapter: the admin asks this for each row that a deletion takes along."""
+        match = request.resolver_match
+        if match is None or match.url_name not in DELETE_PAGES_WITH_REVISIONS:
+            return False
+        return super().has_delete_permission(request, obj)
 
 
 def _next_position(siblings: Any) -> int:

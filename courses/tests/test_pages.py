@@ -73,6 +73,7 @@ def test_chapter_queries_of_a_signed_in_learner(client: Client, rows: Chapter) -
 
 @pytest.mark.usefixtures("without_panels")
 def test_chapter_queries_without_panels(client: Client, rows: Chapter) -> None:
+    client.get(CHAPTER_URL)  # now this process has shown the revision
     assert queries_of(client, CHAPTER_URL) == 1
     client.force_login(User.objects.create_user("ada"))
     client.post(answer_url("which"), {"choice": "two"})
@@ -104,10 +105,17 @@ def test_an_unpublished_chapter_cannot_be_seen(client: Client, rows: Chapter) ->
     assert [entry.chapter.slug for entry in chapters] == ["columns"]
 
 
-def test_a_course_without_published_chapters_is_not_listed(client: Client, rows: Chapter) -> None:
+def test_a_course_without_published_chapters_is_not_listed_and_its_page_says_so(
+    client: Client, rows: Chapter
+) -> None:
     Course.objects.create(slug="empty", title="Empty")
     assert [e.course.slug for e in client.get("/").context["courses"]] == ["tiny-course"]
-    assert client.get("/courses/empty/").status_code == 404
+    assert "No chapter is published yet." in client.get("/courses/empty/").content.decode()
+    Chapter.objects.update(published=False)
+    assert client.get("/").context["courses"] == []
+    body = client.get("/courses/tiny-course/").content.decode()
+    assert "No chapter is published yet." in body
+    assert "Rows" not in body
 
 
 def test_pages_without_any_course_work(client: Client) -> None:

@@ -14,13 +14,16 @@ from rest_framework.authentication import (
 )
 from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 
 from grader.models import ApiToken
 from grader.services.tokens import find_token
 
 KEYWORD = "Token"
-MAX_PASSWORD_FAILURES = 10
 PASSWORD_FAILURES_WINDOW_SECONDS = 300
+# From one address for one name; and for all names together, for a class behind one address.
+MAX_PASSWORD_FAILURES = 10
+MAX_PASSWORD_FAILURES_OF_ADDRESS = 100
 
 
 class ApiTokenAuthentication(BaseAuthentication):
@@ -46,27 +49,49 @@ class ApiTokenAuthentication(BaseAuthentication):
 
 
 class PasswordAuthentication(BasicAuthentication):
-    """HTTP Basic with user name and password, for tokens alone; slows down guessing."""
+    """HTTP Basic with user name and password, for tokens alone; slows down guessing.
+
+    Wrong passwords are counted by address and name together, and by address. By the name alone,
+    anybody could keep its owner out by guessing wrong on purpose.
+    """
 
     def authenticate_credentials(
         self, userid: str, password: str, request: Any = None
     ) -> tuple[User, None]:
-        key = self._failures_key(userid)
-        failures: int = cache.get(key, 0)
-        if failures >= MAX_PASSWORD_FAILURES:
+        # Behind a Unix socket there is no address.
+        limits = _failure_limits(BaseThrottle().get_ident(request) or "", userid)
+        failures: dict[str, int] = cache.get_many(limits)
+        if any(failures.get(key, 0) >= limit for key, limit in limits.items()):
             raise Throttled(
                 wait=PASSWORD_FAILURES_WINDOW_SECONDS,
-                detail="Too many wrong passwords for this user name.",
+                detail="Too many wrong passwords from your address.",
             )
         try:
             user, _ = super().authenticate_credentials(userid, password, request)
         except AuthenticationFailed:
-            cache.set(key, failures + 1, PASSWORD_FAILURES_WINDOW_SECONDS)
+            for key in limits:
+                _count(key)
             raise
         return user, None
 
-    @staticmethod
-    def _failures_key(userid: str) -> str:
-        # Hashed: a user name may hold what a cache key may not.
-        name = hashlib.sha256(userid.encode("utf-8", "replace")).hexdigest()
-        return f"api-password-failures:{name}"
+
+def _failure_limits(address: str, userid: str) -> dict[str, int]:
+    """Return cache key -> most failures within the window."""
+    return {
+        _key("one", address, userid): MAX_PASSWORD_FAILURES,
+        _key("all", address): MAX_PASSWORD_FAILURES_OF_ADDRESS,
+    }
+
+
+def _key(kind: str, *parts: str) -> str:
+    # Hashed: a user name may hold what a cache key may not.
+    text = "\0".join(parts).encode("utf-8", "replace")
+    return f"api-password-failures:{kind}:{hashlib.sha256(text).hexdigest()}"
+
+
+def _count(key: str) -> None:
+    if not cache.add(key, 1, PASSWORD_FAILURES_WINDOW_SECONDS):
+        try:
+            cache.incr(key)
+        except ValueError:  # It ran out in between.
+            cache.set(key, 1, PASSWORD_FAILURES_WINDOW_SECONDS)

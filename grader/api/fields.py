@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC
 from typing import Any
 
@@ -21,6 +22,18 @@ class StrictCharField(serializers.CharField):
         if not isinstance(data, str):
             self.fail("not_a_string")
         return str(super().to_internal_value(data))
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses fields that it does not know: a misspelt one is an error, never left out."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping) and (unknown := set(data) - set(self.fields)):
+            known = ", ".join(sorted(self.fields))
+            raise serializers.ValidationError(
+                {str(name): [f"There is no such field. There are {known}."] for name in unknown}
+            )
+        return super().to_internal_value(data)
 
 
 @extend_schema_field({"type": "string"})

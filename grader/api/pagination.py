@@ -1,6 +1,7 @@
 """Cursor pagination by the values of the last row shown, so that new rows shift nothing.
 
-The order always ends in the id, so it is total; rows without a value come last.
+The order always ends in the row's number, so it is total; rows without a value come last. A cursor
+names its row by the public id: how many rows there are is nobody's business.
 """
 
 from __future__ import annotations
@@ -8,11 +9,12 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from django.db.models import F, Model, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
@@ -22,9 +24,11 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import remove_query_param, replace_query_param
 from rest_framework.views import APIView
 
+from grader.models.ids import ALPHABET, PUBLIC_ID_LENGTH
+
 DEFAULT_PAGE_SIZE: Final = 50
 MAX_PAGE_SIZE: Final = 200
-MAX_ID: Final = 2**63 - 1
+PUBLIC_ID: Final = re.compile(f"[{ALPHABET}]{{{PUBLIC_ID_LENGTH}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +37,12 @@ class Cursor:
 
     ordering: str
     value: Any
-    id: int
+    public_id: str
     backwards: bool
 
     def encode(self) -> str:
         value = self.value.isoformat() if isinstance(self.value, datetime) else self.value
-        data = json.dumps([self.ordering, value, self.id, self.backwards])
+        data = json.dumps([self.ordering, value, self.public_id, self.backwards])
         return base64.urlsafe_b64encode(data.encode()).decode().rstrip("=")
 
     @classmethod
@@ -55,8 +59,8 @@ class Cursor:
             raise _bad_cursor() from error
         if (
             made_for != ordering
-            or type(row) is not int
-            or not 0 <= row <= MAX_ID
+            or not isinstance(row, str)
+            or not PUBLIC_ID.fullmatch(row)
             or type(backwards) is not bool
         ):
             raise _bad_cursor()
@@ -100,7 +104,7 @@ class KeysetPagination(BasePagination):
         field, descending = ordering.removeprefix("-"), ordering.startswith("-")
         rows: QuerySet[Any] = queryset
         if cursor is not None:
-            rows = rows.filter(_beyond(field, descending, cursor))
+            rows = rows.filter(_beyond(field, descending, cursor, _number(queryset, cursor)))
         found = list(rows.order_by(*_order(field, descending, backwards))[: size + 1])
         more, page = len(found) > size, found[:size]
         if backwards:
@@ -174,10 +178,21 @@ class KeysetPagination(BasePagination):
         return str(replace_query_param(url, "cursor", cursor))
 
 
-def _cursor(ordering: str, row: Model, *, backwards: bool) -> str:
+def _cursor(ordering: str, row: Any, *, backwards: bool) -> str:
     field = ordering.removeprefix("-")
     value = None if field == "id" else getattr(row, field)
-    return Cursor(ordering, value, row.pk, backwards).encode()
+    return Cursor(ordering, value, row.public_id, backwards).encode()
+
+
+def _number(queryset: QuerySet[Any], cursor: Cursor) -> int:
+    """Return the number of the cursor's row, which may have left the list's filters since."""
+    rows = queryset.model._default_manager.filter(public_id=cursor.public_id)
+    number: int | None = rows.values_list("pk", flat=True).first()
+    if number is None:
+        raise ValidationError(
+            {"cursor": ["The row at which this page begins is gone. Begin with the first page."]}
+        )
+    return number
 
 
 def _order(field: str, descending: bool, backwards: bool) -> list[Any]:
@@ -190,10 +205,10 @@ def _order(field: str, descending: bool, backwards: bool) -> list[Any]:
     return [F(field).desc(**nulls) if down else F(field).asc(**nulls), identifier]
 
 
-def _beyond(field: str, descending: bool, cursor: Cursor) -> Q:
+def _beyond(field: str, descending: bool, cursor: Cursor, number: int) -> Q:
     """Return the condition for rows on the cursor's far side, in the direction it reads."""
     step = "lt" if descending != cursor.backwards else "gt"
-    by_id = Q(**{f"pk__{step}": cursor.id})
+    by_id = Q(**{f"pk__{step}": number})
     if field == "id":
         return by_id
     empty = Q(**{f"{field}__isnull": True})

@@ -82,7 +82,16 @@ def _from_framework(exc: exceptions.APIException) -> Response:
 def problem(
     status: int, code: str, detail: str, errors: dict[str, list[str]] | None = None
 ) -> Response:
-    """Return a problem document. `code` is stable and for programs, `detail` for people."""
+    """Return a problem document as the views answer with it."""
+    # Texts may repeat what was sent, and half a surrogate pair cannot be written as UTF-8.
+    body = clean(problem_body(status, code, detail, errors))
+    return Response(body, status=status, content_type=CONTENT_TYPE)
+
+
+def problem_body(
+    status: int, code: str, detail: str, errors: dict[str, list[str]] | None = None
+) -> dict[str, Any]:
+    """Return a problem's members. `code` is stable and for programs, `detail` for people."""
     body: dict[str, Any] = {
         "type": f"urn:learnml:problem:{code}",
         "title": HTTPStatus(status).phrase,
@@ -92,8 +101,7 @@ def problem(
     }
     if errors:
         body["errors"] = errors
-    # Texts may repeat what was sent, and half a surrogate pair cannot be written as UTF-8.
-    return Response(clean(body), status=status, content_type=CONTENT_TYPE)
+    return body
 
 
 def _flatten(detail: Any, prefix: str = "") -> dict[str, list[str]]:

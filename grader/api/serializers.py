@@ -27,7 +27,7 @@ from grader.models import (
 from grader.registry import find_spec
 from grader.services.decide import MAX_REASON_CHARACTERS, SCORES
 
-from .fields import SourceField, StrictCharField
+from .fields import SourceField, StrictCharField, StrictSerializer
 from .reports import ReportField
 
 TRACKS = serializers.ListField(child=serializers.ChoiceField(Track.choices))
@@ -51,7 +51,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     status = serializers.IntegerField()
     detail = serializers.CharField()
-    code = serializers.CharField(required=False)
+    code = serializers.CharField()
     errors = serializers.DictField(  # type: ignore[assignment]  # a field, not the property
         child=serializers.ListField(child=serializers.CharField()), required=False
     )
@@ -76,7 +76,7 @@ class TokenSerializer(serializers.ModelSerializer[ApiToken]):
         read_only_fields = fields
 
 
-class NewTokenSerializer(serializers.Serializer[Any]):
+class NewTokenSerializer(StrictSerializer):
     name = StrictCharField(max_length=100)
     scopes = serializers.ListField(
         child=serializers.ChoiceField(Scope.choices), allow_empty=False, max_length=len(Scope)
@@ -243,7 +243,7 @@ class ExerciseSerializer(ExerciseSummarySerializer):
         return [track for track in self.get_tracks(exercise) if track in available]
 
 
-class NewSubmissionSerializer(serializers.Serializer[Any]):
+class NewSubmissionSerializer(StrictSerializer):
     """JSON with `source`."""
 
     track = StrictCharField(max_length=16, help_text="numpy or cupy, as the exercise offers.")
@@ -252,7 +252,7 @@ class NewSubmissionSerializer(serializers.Serializer[Any]):
     )
 
 
-class NewUploadSerializer(serializers.Serializer[Any]):
+class NewUploadSerializer(StrictSerializer):
     """A form with `file`, or with `source` as text. A file sent as `source` is taken as one."""
 
     track = StrictCharField(max_length=16)
@@ -271,7 +271,7 @@ class NewUploadSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-class NewDecisionSerializer(serializers.Serializer[Any]):
+class NewDecisionSerializer(StrictSerializer):
     """A grader's decision on a submission that is held for review."""
 
     outcome = serializers.ChoiceField([(o.value, o.label) for o in SCORES])

@@ -6,11 +6,12 @@ from django.urls import path
 
 from grader import urls as _converters  # noqa: F401  registers the converter publicid
 
-from .views import chapters, docs, exercises, submissions, tokens, workers
+from .views import chapters, docs, exercises, index, submissions, tokens, workers
 
 app_name = "api"
 
 urlpatterns = [
+    path("", index.IndexView.as_view(), name="index"),
     path("tokens/", tokens.TokensView.as_view(), name="tokens"),
     path("tokens/<publicid:public_id>/", tokens.TokenView.as_view(), name="token"),
     path("chapters/", chapters.ChaptersView.as_view(), name="chapters"),

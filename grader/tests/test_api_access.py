@@ -9,6 +9,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from grader import services
+from grader.api import authentication
 from grader.models import ApiToken, AuditEntry, Exercise, Submission
 from grader.tests.calls import ROOT, Api, Submit, assert_problem, basic
 from grader.tests.conftest import SOURCE
@@ -137,6 +138,7 @@ class TestTokens:
         "body",
         [
             {"name": "x", "scopes": []},
+            {"name": "x", "scopes": ["read"], "expires": "2100-01-01T00:00:00Z"},
             {"name": "x", "scopes": ["everything"]},
             {"name": "x", "scopes": ["\ud800"]},
             {"name": "x", "scopes": ["grade"]},
@@ -165,6 +167,26 @@ class TestTokens:
         response = client.get(self.URL, headers=basic("learner", "learner-password"))
         assert_problem(response, 429)
         assert int(response["Retry-After"]) > 0
+
+    def test_wrong_guesses_elsewhere_keep_nobody_out(self, client: Client, learner: User) -> None:
+        for _ in range(12):
+            client.get(self.URL, headers=basic("learner", "wrong"), REMOTE_ADDR="10.0.0.66")
+        mine = basic("learner", "learner-password")
+        assert client.get(self.URL, headers=mine, REMOTE_ADDR="10.0.0.7").status_code == 200
+        assert_problem(client.get(self.URL, headers=mine, REMOTE_ADDR="10.0.0.66"), 429)
+        # The header is anybody's to send: it makes no other address.
+        spoofed = {**mine, "X-Forwarded-For": "10.0.0.7"}
+        assert_problem(client.get(self.URL, headers=spoofed, REMOTE_ADDR="10.0.0.66"), 429)
+
+    def test_guessing_many_names_from_one_address_is_slowed_down(
+        self, client: Client, learner: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(authentication, "MAX_PASSWORD_FAILURES_OF_ADDRESS", 5)
+        for number in range(5):
+            assert_problem(client.get(self.URL, headers=basic(f"name-{number}", "wrong")), 401)
+        mine = basic("learner", "learner-password")
+        assert_problem(client.get(self.URL, headers=mine), 429)
+        assert client.get(self.URL, headers=mine, REMOTE_ADDR="10.0.0.7").status_code == 200
 
     @pytest.mark.parametrize("header", ["Basic", "Basic !", "Basic a b", "Basic /w=="])
     def test_malformed_basic_credentials(self, client: Client, db: None, header: str) -> None:

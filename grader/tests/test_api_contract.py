@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from grader import tasks
+from grader.api import schema
 from grader.models import Exercise
 from grader.tests.calls import ROOT, Api, Submit, assert_problem, basic
 from grader.tests.conftest import SOURCE
@@ -79,10 +80,21 @@ class TestContract:
 class TestProblems:
     def test_every_kind_of_error_is_a_problem_document(self, api: Api, learner: User) -> None:
         client = api(learner)
-        assert_problem(client.get(f"{ROOT}/nothing/here/"), 404)
+        assert_problem(client.get(f"{ROOT}/nothing/here/"), 404, "not_found")
+        assert_problem(client.get(f"{ROOT}/submissions/malformed!/"), 404, "not_found")
+        assert_problem(client.get(f"{ROOT}/submissions/{'a' * 16}/"), 404, "not_found")
         assert_problem(client.get(f"{ROOT}/exercises/nothing/"), 404)
         assert_problem(client.delete(f"{ROOT}/exercises/"), 405)
         assert_problem(client.get(f"{ROOT}/exercises/", headers={"Accept": "image/png"}), 406)
+
+    def test_the_first_page_leads_to_all_others(self, client: Client, exercise: Exercise) -> None:
+        links = client.get(f"{ROOT}/").json()
+        assert set(links) == {path.split("/")[3] for path in schema.generate()["paths"]} - {""} | {
+            "schema",
+            "docs",
+        }
+        for name in ("chapters", "exercises", "schema", "docs"):
+            assert client.get(links[name]).status_code == 200
 
     def test_an_unknown_media_type_is_415(
         self, api: Api, learner: User, exercise: Exercise
@@ -124,6 +136,8 @@ class TestProblems:
             "cursor=nonsense",
             "cursor=%00",
             "cursor=W10",
+            # As cursors were made before: with the number of the row.
+            "cursor=WyItY3JlYXRlZF9hdCIsICIyMDI2LTAxLTAxVDAwOjAwOjAwKzAwOjAwIiwgNSwgZmFsc2Vd",
             "exercise_slug=rmsnorm",
         ],
     )
@@ -141,6 +155,9 @@ class TestDetail:
         etag = client.get(url)["ETag"]
         same = client.get(url, headers={"If-None-Match": etag})
         assert (same.status_code, same.content) == (304, b"")
+        for tags in ("*", f'"other", W/{etag}'):
+            assert client.get(url, headers={"If-None-Match": tags}).status_code == 304
+        assert client.get(url, headers={"If-None-Match": '"other"'}).status_code == 200
         tasks.record_verdict(verdict(submission))
         changed = client.get(url, headers={"If-None-Match": etag})
         assert changed.json()["outcome"] == "accepted"

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import base64
 from datetime import timedelta
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.contrib.auth.models import User
@@ -125,3 +127,22 @@ class TestList:
         client = api(learner)
         link = client.get(f"{ROOT}/submissions/?page_size=4&ordering=-score").json()["next"]
         assert_problem(client.get(link.replace("ordering=-score", "ordering=score")), 400)
+
+    def test_a_cursor_tells_nothing_of_how_many_rows_there_are(
+        self, api: Api, learner: User, many: list[str]
+    ) -> None:
+        Submission.objects.filter(public_id=many[0]).update(id=987654321)
+        link = api(learner).get(f"{ROOT}/submissions/?page_size=1&ordering=-id").json()["next"]
+        text = parse_qs(urlsplit(link).query)["cursor"][0]
+        shown = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
+        assert many[0] in shown
+        assert "987654321" not in shown
+
+    def test_a_cursor_at_a_row_that_is_gone_says_so(
+        self, api: Api, learner: User, many: list[str]
+    ) -> None:
+        client = api(learner)
+        page = client.get(f"{ROOT}/submissions/?page_size=4").json()
+        Submission.objects.filter(public_id=page["results"][-1]["id"]).delete()
+        problem = assert_problem(client.get(page["next"]), 400)
+        assert "is gone" in problem["errors"]["cursor"][0]

@@ -69,6 +69,13 @@ class TestSubmitting:
         assert_problem(response, 400)
         assert not Submission.objects.exists()
 
+    def test_a_misspelt_field_is_named(self, api: Api, learner: User, exercise: Exercise) -> None:
+        body = {"track": "numpy", "source": SOURCE, "idempotency_key": "x"}
+        for form in ("json", "multipart"):
+            problem = assert_problem(api(learner).post(self.URL, body, format=form), 400, "invalid")
+            assert "There is no such field" in problem["errors"]["idempotency_key"][0]
+        assert not Submission.objects.exists()
+
     @pytest.mark.parametrize("charset", ["utf-16", "hex", "bz2", "no-such-charset"])
     def test_a_charset_is_not_believed(
         self, api: Api, learner: User, exercise: Exercise, charset: str

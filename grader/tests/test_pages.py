@@ -192,6 +192,8 @@ class TestSubmissionPage:
         assert "<html" not in first.content.decode()
         again = signed_in.get(url, headers={"If-None-Match": first["ETag"]})
         assert (again.status_code, again.content) == (304, b"")
+        for tags in ("*", f'"other", W/{first["ETag"]}'):
+            assert signed_in.get(url, headers={"If-None-Match": tags}).status_code == 304
         tasks.record_progress(progress(submission, "running", case=1, cases=4))
         running = signed_in.get(url, headers={"If-None-Match": first["ETag"]})
         assert running.status_code == 200
@@ -273,8 +275,18 @@ class TestPermissions:
             response = client.get(address, headers={"If-None-Match": etag})
             assert response.status_code == 404
             assert "ETag" not in response.headers
-        client.logout()
-        assert client.get(url).status_code == 404
+
+    @pytest.mark.parametrize("name", PLACES)
+    def test_visitors_are_sent_to_sign_in_whatever_the_id(
+        self, client: Client, submit: Submit, name: str
+    ) -> None:
+        for public_id in (submit().public_id, "a" * 16):
+            url = reverse(name, args=[public_id])
+            response = client.get(url)
+            assert response.status_code == 302
+            assert response["Location"] == f"{reverse('account_login')}?next={url}"
+            polled = client.get(url + "?fragment=1")
+            assert (polled.status_code, "Location" in polled.headers) == (401, False)
 
     @pytest.mark.parametrize("name", PLACES)
     def test_graders_see_all(self, client: Client, submit: Submit, grader: User, name: str) -> None:

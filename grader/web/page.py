@@ -10,6 +10,7 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.html import escape
+from django.utils.http import parse_etags
 from django.utils.safestring import SafeString, mark_safe
 
 from courses.rendering import render_code
@@ -59,6 +60,14 @@ class SubmissionPage:
             self.queue_unreachable,
         )
         return f'"{hashlib.sha256(repr(shown).encode()).hexdigest()[:24]}"'
+
+    def is_known(self, if_none_match: str) -> bool:
+        """Return whether the client has what the fragment and the API would send.
+
+        `*` matches anything, and tags are compared weakly (RFC 9110, 13.1.2).
+        """
+        tags = parse_etags(if_none_match)
+        return tags == ["*"] or self.etag in (tag.removeprefix("W/") for tag in tags)
 
     @property
     def exercise(self) -> Exercise:

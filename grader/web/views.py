@@ -48,6 +48,22 @@ def _bounded_body(view: View) -> View:
     return bounded
 
 
+def _signed_in(view: View) -> View:
+    """Send visitors to sign in, whether there is such a submission or not.
+
+    A page that polls is told 401 instead: it would show the form in place of the verdict.
+    """
+    to_sign_in = login_required(view)
+
+    @wraps(view)
+    def asked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if "fragment" in request.GET and not request.user.is_authenticated:
+            return HttpResponse("Sign in again to see this.", "text/plain", status=401)
+        return to_sign_in(request, *args, **kwargs)
+
+    return asked
+
+
 def _user(request: HttpRequest) -> User:
     """Return the signed-in user of a view that asks for one."""
     return cast(User, request.user)
@@ -89,6 +105,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
+@_signed_in
 def submission_page(request: HttpRequest, public_id: str) -> HttpResponse:
     """The page of one submission; with `?fragment=1` only what changes, with an ETag."""
     view = SubmissionPage.of(_visible_submission(request, public_id))
@@ -100,7 +117,7 @@ def submission_page(request: HttpRequest, public_id: str) -> HttpResponse:
         )
         patch_cache_control(response, private=True, no_store=True)
         return response
-    if request.headers.get("If-None-Match", "").removeprefix("W/") == view.etag:
+    if view.is_known(request.headers.get("If-None-Match", "")):
         response = HttpResponse(status=304)
     else:
         response = render(request, "grader/_verdict.html", {"view": view})
@@ -111,6 +128,7 @@ def submission_page(request: HttpRequest, public_id: str) -> HttpResponse:
 
 
 @require_GET
+@_signed_in
 def source(request: HttpRequest, public_id: str) -> HttpResponse:
     submission = _visible_submission(request, public_id)
     response = HttpResponse(submission.source, content_type="text/plain; charset=utf-8")

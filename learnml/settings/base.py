@@ -9,16 +9,15 @@ from pathlib import Path
 import environ  # type: ignore[import-untyped]
 
 from gpu_worker.queues import hard_time_limit_seconds, visibility_timeout_seconds
+from learnml.environment import read
 from learnml.queue_socket import queue_socket_path
 
-env = environ.Env()
-
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
-DATA_DIR = Path(env.str("LEARNML_DATA", default=str(BASE_DIR / "var"))).resolve()
+DATA_DIR = Path(read("LEARNML_DATA", str(BASE_DIR / "var"))).expanduser().resolve()
 
 DEBUG = False
-ALLOWED_HOSTS: list[str] = env.list("LEARNML_ALLOWED_HOSTS", default=[])
-CSRF_TRUSTED_ORIGINS: list[str] = env.list("LEARNML_TRUSTED_ORIGINS", default=[])
+ALLOWED_HOSTS: list[str] = read("LEARNML_ALLOWED_HOSTS", [])
+CSRF_TRUSTED_ORIGINS: list[str] = read("LEARNML_TRUSTED_ORIGINS", [])
 
 INSTALLED_APPS = [
     "learnml.apps.LearnMLConfig",
@@ -42,11 +41,12 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "learnml.responses.HeadMiddleware",
     "learnml.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Static files are compressed beforehand; pages here, with padding against BREACH.
-    "django.middleware.gzip.GZipMiddleware",
+    "learnml.responses.CompressionMiddleware",
     "learnml.security.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -79,8 +79,9 @@ TEMPLATES = [
 ]
 
 # --- database --------------------------------------------------------------------------------
-if env.str("DATABASE_URL", default=""):
-    DATABASES = {"default": {**env.db_url("DATABASE_URL"), "CONN_MAX_AGE": 60}}
+_database_url = read("DATABASE_URL", "")
+if _database_url:
+    DATABASES = {"default": {**environ.Env.db_url_config(_database_url), "CONN_MAX_AGE": 60}}
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 else:
     DATABASES = {
@@ -99,8 +100,8 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- queue -----------------------------------------------------------------------------------
-REDIS_URL = env.str("REDIS_URL", default="")
-QUEUE_SOCKET = env.str("LEARNML_QUEUE_SOCKET", default="") or str(queue_socket_path(DATA_DIR))
+REDIS_URL = read("REDIS_URL", "")
+QUEUE_SOCKET = read("LEARNML_QUEUE_SOCKET", "") or str(queue_socket_path(DATA_DIR))
 BROKER_URL = REDIS_URL or f"redis+socket://{QUEUE_SOCKET}?virtual_host=0"
 _cache_url = REDIS_URL or f"unix://{QUEUE_SOCKET}?db=1"
 CACHES = {
@@ -126,16 +127,17 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+ACCOUNT_ADAPTER = "learnml.accounts.AccountAdapter"
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "courses:dashboard"
 LOGOUT_REDIRECT_URL = "courses:home"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
-ACCOUNT_EMAIL_VERIFICATION = env.str("LEARNML_EMAIL_VERIFICATION", default="none")
+ACCOUNT_EMAIL_VERIFICATION = read("LEARNML_EMAIL_VERIFICATION", "none")
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[LearnML] "
 ACCOUNT_PREVENT_ENUMERATION = True
 # See NUM_PROXIES below; these are the rate limits of signing in.
-ALLAUTH_TRUSTED_PROXY_COUNT = env.int("LEARNML_PROXIES", default=0)
+ALLAUTH_TRUSTED_PROXY_COUNT = read("LEARNML_PROXIES", 0)
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
 # --- language, time --------------------------------------------------------------------------
@@ -147,7 +149,7 @@ USE_TZ = True
 # --- static files ----------------------------------------------------------------------------
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATIC_ROOT = env.str("LEARNML_STATIC_ROOT", default=str(DATA_DIR / "static"))
+STATIC_ROOT = read("LEARNML_STATIC_ROOT", str(DATA_DIR / "static"))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "learnml.static_files.StaticFilesStorage"},
@@ -195,11 +197,11 @@ REST_FRAMEWORK = {
         "grader.api.throttles.UserThrottle",
     ],
     "DEFAULT_THROTTLE_RATES": {
-        "anonymous": env.str("LEARNML_API_RATE_ANONYMOUS", default="300/min"),
-        "user": env.str("LEARNML_API_RATE_USER", default="1200/min"),
+        "anonymous": read("LEARNML_API_RATE_ANONYMOUS", "300/min"),
+        "user": read("LEARNML_API_RATE_USER", "1200/min"),
     },
     # How many proxies set X-Forwarded-For; with 0 the header, which anyone can send, is ignored.
-    "NUM_PROXIES": env.int("LEARNML_PROXIES", default=0),
+    "NUM_PROXIES": read("LEARNML_PROXIES", 0),
     # The format of an answer is never chosen by the address.
     "URL_FORMAT_OVERRIDE": None,
 }
@@ -221,26 +223,37 @@ SPECTACULAR_SETTINGS = {
 
 # --- grading: every limit with its unit in the name --------------------------------------------
 GRADING = {
-    "HEARTBEAT_TIMEOUT_SECONDS": env.float("LEARNML_HEARTBEAT_TIMEOUT_SECONDS", default=30),
+    "HEARTBEAT_TIMEOUT_SECONDS": read("LEARNML_HEARTBEAT_TIMEOUT_SECONDS", 30),
     # The workers read the same variable.
-    "HEARTBEAT_INTERVAL_SECONDS": env.float("LEARNML_HEARTBEAT_SECONDS", default=5),
+    "HEARTBEAT_INTERVAL_SECONDS": read("LEARNML_HEARTBEAT_SECONDS", 5),
     "MAX_GRADING_ATTEMPTS": 3,
-    "SWEEP_INTERVAL_SECONDS": env.float("LEARNML_SWEEP_INTERVAL_SECONDS", default=15),
-    "OUTBOX_INTERVAL_SECONDS": env.float("LEARNML_OUTBOX_INTERVAL_SECONDS", default=5),
+    "SWEEP_INTERVAL_SECONDS": read("LEARNML_SWEEP_INTERVAL_SECONDS", 15),
+    "OUTBOX_INTERVAL_SECONDS": read("LEARNML_OUTBOX_INTERVAL_SECONDS", 5),
     "OUTBOX_BATCH_SIZE": 100,
-    "SUBMISSIONS_PER_MINUTE": env.int("LEARNML_SUBMISSIONS_PER_MINUTE", default=30),
-    "MAX_OPEN_SUBMISSIONS_PER_LEARNER": env.int("LEARNML_MAX_OPEN_SUBMISSIONS", default=5),
+    "SUBMISSIONS_PER_MINUTE": read("LEARNML_SUBMISSIONS_PER_MINUTE", 30),
+    "MAX_OPEN_SUBMISSIONS_PER_LEARNER": read("LEARNML_MAX_OPEN_SUBMISSIONS", 5),
     "TOKEN_LIFETIME_DAYS": 90,
     # On top of the queue's own redelivery: how long a sent job may stay unclaimed.
-    "RESEND_MARGIN_SECONDS": env.float("LEARNML_RESEND_MARGIN_SECONDS", default=60),
+    "RESEND_MARGIN_SECONDS": read("LEARNML_RESEND_MARGIN_SECONDS", 60),
 }
-QUEUE_HARD_TIME_LIMIT_SECONDS = hard_time_limit_seconds()
-QUEUE_VISIBILITY_TIMEOUT_SECONDS = visibility_timeout_seconds()
+QUEUE_HARD_TIME_LIMIT_SECONDS = (
+    read("LEARNML_TASK_TIME_LIMIT_SECONDS", None) or hard_time_limit_seconds()
+)
+QUEUE_VISIBILITY_TIMEOUT_SECONDS = (
+    read("LEARNML_VISIBILITY_TIMEOUT_SECONDS", None) or visibility_timeout_seconds()
+)
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "{levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["stderr"], "level": env.str("LEARNML_LOG_LEVEL", default="INFO")},
+    "filters": {"visitors": {"()": "learnml.logs.NoTracebackOfVisitors"}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "plain",
+            "filters": ["visitors"],
+        }
+    },
+    "root": {"handlers": ["stderr"], "level": read("LEARNML_LOG_LEVEL", "INFO")},
 }

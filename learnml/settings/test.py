@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from .base import *  # noqa: F403
-from .base import DATABASES, env
+from .base import DATABASES, read
 
 # Removed when the process ends.
 _scratch = tempfile.TemporaryDirectory(prefix="learnml-tests-")
@@ -25,6 +25,6 @@ STORAGES = {
 STATIC_ROOT = str(SCRATCH / "static")
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 ACCOUNT_RATE_LIMITS = False
-if not env.str("DATABASE_URL", default=""):
+if not read("DATABASE_URL", ""):
     # One file per test process: threads of a test see one database, as they do in production.
     DATABASES["default"]["TEST"] = {"NAME": str(SCRATCH / "test.sqlite3")}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from learnml import environment
 from learnml.queue_socket import queue_socket_path
 
 DEFAULT_PORT = 8000
@@ -44,29 +45,21 @@ def read_config(environ: Mapping[str, str] | None = None) -> Config:
     """Read the configuration.
 
     Raises:
-        StartError: `PORT` is not a port number.
+        StartError: a variable cannot be used, here or in a part that is to be started.
     """
     env = os.environ if environ is None else environ
+    try:
+        environment.check_all(env)
+    except environment.BadSetting as error:
+        raise StartError(str(error)) from error
     data_dir = Path(env.get("LEARNML_DATA") or BASE_DIR / "var").expanduser().resolve()
     socket = env.get("LEARNML_QUEUE_SOCKET", "")
     return Config(
         base_dir=BASE_DIR,
         data_dir=data_dir,
         host=env.get("LEARNML_HOST") or "127.0.0.1",
-        port=read_port(env.get("PORT", "")),
+        port=environment.read("PORT", DEFAULT_PORT, env),
         redis_url=env.get("REDIS_URL", ""),
         database_url=env.get("DATABASE_URL", ""),
         queue_socket=Path(socket) if socket else queue_socket_path(data_dir),
     )
-
-
-def read_port(text: str) -> int:
-    """Return the port number in `text`, or the default if it is empty."""
-    if not text:
-        return DEFAULT_PORT
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65535):
-        raise StartError(
-            f"PORT={text} is not a port number. Use a number from 1 to 65535, for example "
-            "PORT=8001 ./run"
-        )
-    return int(text)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import socket
 import sys
 import time
+from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from learnml.environment import LOCAL_SETTINGS
+from learnml.settings.secret import keep_secret_key
 
 from . import fingerprint, preflight, queue_server
 from .config import Config, StartError, read_config
@@ -73,7 +78,8 @@ def _run(config: Config, output: Output, supervisor: Supervisor) -> int:
     started_at = time.monotonic()
     for line in preflight.isolation_warnings():
         output.say(f"Note: {line}")
-    _start_queue(config, output, supervisor)
+    _start_queue(config, supervisor)
+    _keep_secret_key(config)
     if not _is_prepared(config):
         output.say("Preparing the database and the pages ...")
         command = with_interpreter(PREPARE_COMMAND)
@@ -104,14 +110,9 @@ def _add(supervisor: Supervisor, specs: list[ProcessSpec]) -> None:
             supervisor.add(spec)
 
 
-def _start_queue(config: Config, output: Output, supervisor: Supervisor) -> None:
+def _start_queue(config: Config, supervisor: Supervisor) -> None:
     if config.redis_url:
-        if not _reachable(config.redis_url):
-            address = urlsplit(config.redis_url)
-            output.say(
-                f"Note: the queue at {address.hostname}:{address.port or 6379} does not answer. "
-                "Submissions are kept and sent when it is back."
-            )
+        queue_server.check_given(config.redis_url)
         return
     server = queue_server.find_server()
     queue_server.make_folders(config, server)
@@ -130,15 +131,11 @@ def _start_queue(config: Config, output: Output, supervisor: Supervisor) -> None
             )
 
 
-def _reachable(redis_url: str) -> bool:
-    address = urlsplit(redis_url)
-    if not address.hostname:
-        return queue_server.answers(Path(address.path))
-    try:
-        with socket.create_connection((address.hostname, address.port or 6379), timeout=1):
-            return True
-    except OSError:
-        return False
+def _keep_secret_key(config: Config) -> None:
+    """Let all parts, now and after the next start, sign with one key."""
+    settings = os.environ.get("DJANGO_SETTINGS_MODULE") or LOCAL_SETTINGS
+    if settings == LOCAL_SETTINGS and not os.environ.get("LEARNML_SECRET_KEY"):
+        keep_secret_key(config.data_dir)
 
 
 def _is_prepared(config: Config) -> bool:
@@ -194,9 +191,25 @@ def _announce(config: Config, output: Output, started_at: float) -> None:
         names, password = demo
         output.say(f"  Demo accounts: {', '.join(names)}; password: {password}")
         output.say(f"  Admin (author, grader): {config.url}admin/")
-    output.say("  For an account with all rights: .venv/bin/python manage.py createsuperuser")
+    output.say(f"  For an account with all rights: {command_line(config, 'createsuperuser')}")
     output.say("  Ctrl-C stops everything.")
     output.say()
+
+
+def command_line(config: Config, command: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return the line that runs a management command on this data, from any shell."""
+    env = os.environ if environ is None else environ
+    settings = env.get("DJANGO_SETTINGS_MODULE") or LOCAL_SETTINGS
+    named = {} if settings == LOCAL_SETTINGS else {"DJANGO_SETTINGS_MODULE": settings}
+    if env.get("LEARNML_DATA"):
+        named["LEARNML_DATA"] = str(config.data_dir)
+    # What holds passwords is not printed.
+    secret = ["DATABASE_URL"] if config.database_url else []
+    if settings != LOCAL_SETTINGS:
+        secret.append("LEARNML_SECRET_KEY")
+    variables = [f"{name}={shlex.quote(value)}" for name, value in named.items()]
+    line = " ".join([*variables, ".venv/bin/python manage.py", command])
+    return f"{line}   (with the same {' and '.join(secret)})" if secret else line
 
 
 def _demo_accounts(data_dir: Path) -> tuple[list[str], str] | None:

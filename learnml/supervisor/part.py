@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from collections import deque
 from pathlib import Path
 
 from .processes import ProcessSpec
@@ -15,6 +16,9 @@ FIRST_DELAY_SECONDS = 0.5
 LONGEST_DELAY_SECONDS = 30.0
 # A part that ran this long was well; its next failure counts as the first.
 STABLE_SECONDS = 20.0
+# One that ends by itself so often in a row, each time sooner than that, will not come up.
+HOPELESS_AFTER_ENDS = 5
+LAST_LINES_KEPT = 15
 
 
 class Part:
@@ -23,6 +27,8 @@ class Part:
     def __init__(self, spec: ProcessSpec, folder: Path, watchdog: Watchdog) -> None:
         self.spec = spec
         self.failures = 0
+        self.ends_in_a_row = 0
+        self.last_lines: deque[str] = deque(maxlen=LAST_LINES_KEPT)
         self.start_again_at: float | None = None
         self._folder = folder
         self._watchdog = watchdog
@@ -90,10 +96,19 @@ class Part:
             self._process.stdout.close()
         self._process = None
 
-    def plan_restart(self, now: float) -> float:
-        """Count a failure and return after how many seconds to start again."""
+    @property
+    def is_hopeless(self) -> bool:
+        """Tell whether the part ended by itself at every start lately.
+
+        One that is killed is started again for ever: what kills it is outside of it.
+        """
+        return self.ends_in_a_row >= HOPELESS_AFTER_ENDS
+
+    def plan_restart(self, now: float, code: int) -> float:
+        """Count an end with this exit code; return after how many seconds to start again."""
         if now - self._started_at > STABLE_SECONDS:
-            self.failures = 0
+            self.failures = self.ends_in_a_row = 0
+        self.ends_in_a_row = self.ends_in_a_row + 1 if code >= 0 else 0
         delay = min(FIRST_DELAY_SECONDS * 2.0**self.failures, LONGEST_DELAY_SECONDS)
         self.failures += 1
         self.start_again_at = now + delay

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from learnml.environment import LOCAL_SETTINGS
+
 from .config import Config
 
 # The commands as docker-compose.yml has them; the supervisor runs the same programs with
@@ -56,9 +58,14 @@ def with_interpreter(command: tuple[str, ...]) -> tuple[str, ...]:
 
 def site_environment(config: Config, environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment of web, control worker and scheduler."""
-    environment = dict(os.environ if environ is None else environ)
-    environment.setdefault("DJANGO_SETTINGS_MODULE", "learnml.settings.local")
+    environment = {
+        name: value
+        for name, value in (os.environ if environ is None else environ).items()
+        # An empty one is not set: a part of the engine would take it for a value.
+        if value or not name.startswith("LEARNML_")
+    }
     environment |= {
+        "DJANGO_SETTINGS_MODULE": environment.get("DJANGO_SETTINGS_MODULE") or LOCAL_SETTINGS,
         "LEARNML_DATA": str(config.data_dir),
         "LEARNML_HOST": config.host,
         "PORT": str(config.port),

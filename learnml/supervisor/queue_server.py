@@ -10,6 +10,7 @@ import socket
 import stat
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from .config import Config, StartError
 
@@ -110,3 +111,34 @@ def wait_until_it_answers(socket_path: Path, seconds: float) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def check_given(redis_url: str) -> None:
+    """Check that the server at REDIS_URL answers and lets us in.
+
+    Raises:
+        StartError: it does not. One that goes away later is waited for.
+    """
+    # Only here, as it takes longer to load than everything else of a start.
+    import redis
+
+    url = redis_url
+    if url.startswith("redis+socket://"):
+        url = f"unix://{urlsplit(url).path}"
+    client = redis.Redis.from_url(
+        url,
+        socket_connect_timeout=PING_TIMEOUT_SECONDS,
+        socket_timeout=PING_TIMEOUT_SECONDS,
+        retry=None,
+    )
+    address = urlsplit(redis_url)
+    place = f"{address.hostname}:{address.port or 6379}" if address.hostname else address.path
+    try:
+        client.ping()
+    except (redis.RedisError, ValueError) as error:
+        raise StartError(
+            f"The queue server at {place} cannot be used: {str(error).rstrip('.')}. Start it, "
+            "correct REDIS_URL, or leave REDIS_URL out to use the queue that LearnML brings along."
+        ) from error
+    finally:
+        client.close()

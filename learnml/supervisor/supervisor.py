@@ -135,7 +135,9 @@ class Supervisor:
                 self._drain(part)
                 # What the dead process left behind may hold its port or its task.
                 self._forget(part)
-                delay = part.plan_restart(now)
+                delay = part.plan_restart(now, code)
+                if part.is_hopeless:
+                    raise StartError(hopeless_text(part, code))
                 self._output.say(
                     f"{part.name} ended ({exit_text(code)}); starting it again in {delay:g} s."
                 )
@@ -155,7 +157,7 @@ class Supervisor:
         text = self._rests.get(part.name, "") + self._decoders[part.name].decode(data)
         *lines, self._rests[part.name] = text.split("\n")
         for line in lines:
-            self._output.part(part.name, line)
+            self._write(part, line)
         return True
 
     def _drain(self, part: Part) -> None:
@@ -163,11 +165,15 @@ class Supervisor:
             text = self._rests.get(part.name, "") + self._decoders[part.name].decode(data)
             *lines, self._rests[part.name] = text.split("\n")
             for line in lines:
-                self._output.part(part.name, line)
+                self._write(part, line)
 
     def _flush(self, part: Part) -> None:
         if rest := self._rests.pop(part.name, ""):
-            self._output.part(part.name, rest)
+            self._write(part, rest)
+
+    def _write(self, part: Part, line: str) -> None:
+        part.last_lines.append(line)
+        self._output.part(part.name, line)
 
     # --- stopping -----------------------------------------------------------------------------
     def _stop_everything(self) -> None:
@@ -189,3 +195,12 @@ class Supervisor:
             self.turn(0.1)
         for part in parts:
             self._forget(part)
+
+
+def hopeless_text(part: Part, code: int) -> str:
+    """Say that a part does not come up, with the last that it wrote."""
+    lines = "".join(f"\n  {line}" for line in part.last_lines)
+    return (
+        f"{part.name} ended {part.ends_in_a_row} times in a row soon after its start "
+        f"({exit_text(code)}), so everything was stopped. Its last lines:{lines}"
+    )

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import gzip
+import logging
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 
+import brotli
+import django.core.cache
 import pytest
+from django.contrib.auth.models import AbstractUser
 from django.core.cache import CacheHandler
-from django.test import Client
+from django.core.wsgi import get_wsgi_application
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.test import Client, RequestFactory
 from pytest_django.fixtures import Settings
 
 from gpu_worker.queues import celery_settings
 from learnml.cache import TolerantRedisCache
 from learnml.celery import app, beat_schedule
+from learnml.responses import CompressionMiddleware
 from tests.platform.instance import PROJECT
 
 
@@ -26,6 +36,7 @@ def test_unknown_api_address_is_a_problem_document(client: Client) -> None:
     assert response.headers["Content-Type"] == "application/problem+json"
     body = response.json()
     assert (body["status"], body["title"]) == (404, "Not Found")
+    assert (body["code"], body["type"]) == ("not_found", "urn:learnml:problem:not_found")
     assert "/api/v1/docs/" in body["detail"]
 
 
@@ -70,10 +81,129 @@ def test_pages_are_compressed_for_those_who_ask(client: Client) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("accepted", "coding"),
+    [
+        ("br", "br"),
+        ("gzip, deflate, br, zstd", "br"),
+        ("br;q=0.5, gzip", "gzip"),
+        ("br;q=0, gzip;q=0.1", "gzip"),
+        ("*", "br"),
+        ("gzip;q=0", None),
+        ("identity", None),
+        ("br;q=x", None),
+        ("", None),
+    ],
+)
+def test_encoding_is_one_that_was_asked_for(
+    client: Client, accepted: str, coding: str | None
+) -> None:
+    plain = client.get("/accounts/login/").content
+    response = client.get("/accounts/login/", headers={"accept-encoding": accepted})
+    assert response.headers.get("Content-Encoding") == coding
+    assert "Accept-Encoding" in response.headers["Vary"]
+    decode = {"br": brotli.decompress, "gzip": gzip.decompress, None: bytes}[coding]
+    # The token of the form is masked anew in each page.
+    page = decode(response.content)
+    assert without_token(page) == without_token(plain)
+    assert page != plain
+    assert response.headers.get("Content-Length", len(response.content)) in (
+        str(len(response.content)),
+        len(response.content),
+    )
+
+
+def without_token(page: bytes) -> bytes:
+    return re.sub(rb'name="csrfmiddlewaretoken" value="[^"]+"', b"", page)
+
+
+def answered(response: HttpResponse, **headers: str) -> HttpResponseBase:
+    request = RequestFactory().get("/", headers=headers)
+    return CompressionMiddleware(lambda request: response)(request)
+
+
+def test_compressed_page_has_a_weak_tag_and_a_length_that_varies() -> None:
+    lengths = set()
+    for _ in range(40):
+        page = HttpResponse("page " * 200, headers={"ETag": '"tag"'})
+        answer = answered(page, accept_encoding="br")
+        assert answer.headers["ETag"] == 'W/"tag"'
+        lengths.add(len(answer.headers["X-Padding"]))
+    assert len(lengths) > 10
+    assert max(lengths) <= 100
+
+
+def test_small_and_encoded_answers_are_left_alone() -> None:
+    assert "Content-Encoding" not in answered(HttpResponse("short"), accept_encoding="br").headers
+    packed = HttpResponse(b"x" * 500, headers={"Content-Encoding": "zstd", "ETag": '"tag"'})
+    answer = answered(packed, accept_encoding="br")
+    assert (answer.headers["Content-Encoding"], answer.headers["ETag"]) == ("zstd", '"tag"')
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/accounts/login/", "/healthz", "/nothing/", "/api/v1/nothing/"])
+def test_head_has_the_headers_of_get_and_no_body(path: str) -> None:
+    """Asked as a server asks: the test client would drop the body itself."""
+    headers: dict[str, str] = {}
+
+    def start(status: str, given: list[tuple[str, str]]) -> None:
+        headers.update(given)
+
+    environ = RequestFactory().head(path).environ
+    response = get_wsgi_application()(environ, start)
+    assert b"".join(response) == b""
+    assert int(headers["Content-Length"]) > 0
+
+
+# --- log ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("logger", "status", "lines"),
+    [
+        ("django.request", 403, 1),
+        ("django.security.DisallowedHost", 400, 1),
+        ("django.request", 500, 2),
+        ("courses.publishing", None, 2),
+    ],
+)
+def test_log_has_a_traceback_for_defects_alone(logger: str, status: int | None, lines: int) -> None:
+    (handler,) = [h for h in logging.getLogger().handlers if type(h) is logging.StreamHandler]
+    try:
+        raise ValueError("the reason")
+    except ValueError:
+        record = logging.getLogger(logger).makeRecord(
+            logger, logging.ERROR, "", 1, "It is refused.", (), sys.exc_info()
+        )
+    if status is not None:
+        record.status_code = status
+    assert handler.filter(record)
+    assert min(2, len(handler.format(record).splitlines())) == lines
+
+
+@pytest.mark.django_db
 def test_admin_login_is_the_site_login_with_its_limits(client: Client) -> None:
     response = client.get("/admin/login/?next=/admin/")
     assert response.status_code == 302
     assert response.headers["Location"].startswith("/accounts/login/")
+
+
+@pytest.mark.django_db
+def test_wrong_guesses_elsewhere_keep_nobody_from_signing_in(
+    client: Client, settings: Settings, django_user_model: type[AbstractUser]
+) -> None:
+    django.core.cache.cache.clear()
+    settings.ACCOUNT_RATE_LIMITS = {}  # allauth's own, which the settings of the tests turn off
+    django_user_model.objects.create_user("learner", password="the-right-password")
+
+    def sign_in(password: str, address: str) -> bool:
+        form = {"login": "learner", "password": password}
+        response = client.post("/accounts/login/", form, REMOTE_ADDR=address)
+        client.logout()
+        return response.status_code == 302
+
+    for _ in range(15):
+        assert not sign_in("wrong", "10.0.0.66")
+    assert not sign_in("the-right-password", "10.0.0.66"), "guessing is slowed down"
+    assert sign_in("the-right-password", "10.0.0.7")
 
 
 # --- cache ----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import stat
@@ -13,6 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from learnml.supervisor.config import read_config
+from learnml.supervisor.main import command_line
+from learnml.supervisor.part import Part
+from learnml.supervisor.processes import ProcessSpec
+from learnml.supervisor.watchdog import Watchdog
 from tests.platform.instance import (
     DEMO_PASSWORD,
     PROJECT,
@@ -63,6 +69,40 @@ def test_ready_report_names_database_queue_and_workers(running: Instance) -> Non
 
 def test_demo_accounts_are_printed_with_their_password(running: Instance) -> None:
     assert f"learner, author, grader; password: {DEMO_PASSWORD}" in running.output()
+
+
+def test_printed_command_finds_the_same_data_from_another_shell(running: Instance) -> None:
+    match = re.search(r"For an account with all rights: (.+)$", running.output(), re.MULTILINE)
+    assert match is not None
+    assert match.group(1).startswith(f"LEARNML_DATA={running.data_dir} .venv/bin/python manage.py")
+    other_shell = {k: v for k, v in os.environ.items() if not k.startswith("LEARNML_")}
+    other_shell.pop("DJANGO_SETTINGS_MODULE", None)
+    line = match.group(1).partition("   (")[0].replace(".venv/bin/python", str(runtime_python()))
+    made = subprocess.run(
+        ["sh", "-c", f"{line} --no-input --username root --email root@example.org"],
+        cwd=PROJECT,
+        env={**other_shell, "DJANGO_SUPERUSER_PASSWORD": "a-long-password"},
+        capture_output=True,
+        text=True,
+    )
+    assert made.returncode == 0, made.stderr
+
+
+def test_printed_command_names_what_it_needs_and_prints_no_password() -> None:
+    local = read_config({})
+    assert command_line(local, "check", {}) == ".venv/bin/python manage.py check"
+    environ = {
+        "DATABASE_URL": "postgres://user:a-secret@host/name",
+        "DJANGO_SETTINGS_MODULE": "learnml.settings.production",
+        "LEARNML_SECRET_KEY": "a-secret-key",
+        "LEARNML_ALLOWED_HOSTS": "learn.example.org",
+        "LEARNML_DATA": "/tmp/a folder",
+    }
+    line = command_line(read_config(environ), "check", environ)
+    assert line.startswith("DJANGO_SETTINGS_MODULE=learnml.settings.production ")
+    assert "LEARNML_DATA='/tmp/a folder' " in line
+    assert line.endswith("(with the same DATABASE_URL and LEARNML_SECRET_KEY)")
+    assert "a-secret" not in line
 
 
 def test_data_folder_is_private(running: Instance) -> None:
@@ -204,6 +244,98 @@ def test_port_that_is_no_number_is_refused(make_instance: MakeInstance, port: st
     refused = up(make_instance(start=False, PORT=port))
     assert refused.returncode == 1
     assert f"PORT={port} is not a port number" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("LEARNML_WEB_WORKERS", "abc"),
+        ("LEARNML_SUBMISSIONS_PER_MINUTE", "0"),
+        ("DJANGO_SETTINGS_MODULE", "nope"),
+        ("DATABASE_URL", "foo"),
+        ("REDIS_URL", "foo"),
+        ("REDIS_URL", "redis://127.0.0.1:1/0"),
+    ],
+)
+def test_setting_that_cannot_be_used_is_named_and_nothing_is_started(
+    make_instance: MakeInstance, name: str, value: str
+) -> None:
+    instance = make_instance(start=False, **{name: value})
+    refused = up(instance)
+    assert refused.returncode == 1
+    assert name in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1, refused.stderr
+    assert instance.processes() == {}
+
+
+def test_production_without_its_secrets_is_refused(make_instance: MakeInstance) -> None:
+    production = {"DJANGO_SETTINGS_MODULE": "learnml.settings.production"}
+    refused = up(make_instance(start=False, **production))
+    assert refused.returncode == 1
+    assert "Production needs LEARNML_SECRET_KEY" in refused.stderr
+    refused = up(make_instance(start=False, **production, LEARNML_SECRET_KEY="k" * 60))
+    assert "Production needs LEARNML_ALLOWED_HOSTS" in refused.stderr
+
+
+def test_queue_with_another_password_is_refused(
+    make_instance: MakeInstance, redis_server: str
+) -> None:
+    url = redis_server.replace("redis://", "redis://someone:wrong@")
+    refused = up(make_instance(start=False, REDIS_URL=url))
+    assert refused.returncode == 1
+    assert "cannot be used" in refused.stderr
+    assert "wrong" not in refused.stderr.replace("WRONGPASS", "")
+
+
+def supervise(code: str) -> subprocess.CompletedProcess[str]:
+    """Run one part, a Python program, under a supervisor that waits for nothing."""
+    script = f"""
+import sys
+from learnml.supervisor import part
+from learnml.supervisor.config import StartError, read_config
+from learnml.supervisor.output import Output
+from learnml.supervisor.processes import ProcessSpec
+from learnml.supervisor.supervisor import Supervisor
+
+part.FIRST_DELAY_SECONDS = part.LONGEST_DELAY_SECONDS = 0.01
+try:
+    with Supervisor(read_config(), Output(sys.stdout)) as supervisor:
+        supervisor.add(ProcessSpec("part", (sys.executable, "-c", {code!r}), {{}}))
+        supervisor.run()
+except StartError as error:
+    sys.exit(str(error))
+"""
+    return subprocess.run(
+        [str(runtime_python()), "-c", script],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+
+def test_part_that_never_comes_up_ends_the_start_with_its_last_lines() -> None:
+    ended = supervise("import sys; print('the reason'); sys.exit(3)")
+    assert ended.returncode == 1
+    assert "part ended 5 times in a row soon after its start (exit code 3)" in ended.stderr
+    assert "the reason" in ended.stderr
+    assert ended.stdout.count("the reason") == 5
+
+
+def test_only_ends_of_its_own_soon_after_each_start_make_a_part_hopeless(tmp_path: Path) -> None:
+    watchdog = Watchdog()
+    part = Part(ProcessSpec("part", ("true",), {}), tmp_path, watchdog)
+    for _ in range(10):
+        part.plan_restart(now=1.0, code=-signal.SIGKILL)
+    assert not part.is_hopeless, "what kills it is outside of it, and may go away"
+    for _ in range(4):
+        part.plan_restart(now=1.0, code=1)
+    part.plan_restart(now=3600.0, code=1)
+    assert not part.is_hopeless, "it was well in between"
+    for _ in range(4):
+        part.plan_restart(now=1.0, code=1)
+    assert part.is_hopeless
+    watchdog.dismiss()
 
 
 def test_data_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:

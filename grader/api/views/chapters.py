@@ -16,7 +16,7 @@ from courses.models import Chapter
 from courses.quiz.attempts import answer_question
 from courses.quiz.kinds import AnswerError, check, read
 from grader.api.base import ApiView, PublicApiView, caller, problems
-from grader.api.fields import StrictCharField
+from grader.api.fields import StrictCharField, StrictSerializer
 from grader.api.permissions import Scoped
 from grader.api.serializers import ChapterSerializer, ChapterSummarySerializer
 from grader.models import Scope
@@ -38,7 +38,7 @@ def _chapter(slug: str) -> Chapter:
     return chapter
 
 
-class NewAnswerSerializer(serializers.Serializer[Any]):
+class NewAnswerSerializer(StrictSerializer):
     """`choices` for questions with choices, `value` for numbers."""
 
     question = StrictCharField(max_length=100, help_text="The question's key.")

@@ -107,7 +107,7 @@ class SubmissionView(ApiView):
         submission = _visible(request, public_id)
         page = SubmissionPage.of(submission)
         headers = {"ETag": page.etag, "Cache-Control": "private, no-cache"}
-        if request.headers.get("If-None-Match", "").removeprefix("W/") == page.etag:
+        if page.is_known(request.headers.get("If-None-Match", "")):
             return Response(status=304, headers=headers)
         context = {"request": request, "page": page}
         return Response(SubmissionSerializer(submission, context=context).data, headers=headers)

@@ -25,6 +25,7 @@ class Command(BaseCommand):
         if not settings.DEMO_ACCOUNTS_ALLOWED:
             # Production: an unsafe configuration must not get as far as a database.
             call_command("check", deploy=True, fail_level="ERROR")
+        prepare.prepare_secret_key()
         prepare.prepare_database(self.stdout.write)
         prepare.prepare_demo_accounts(
             self.stdout.write, os.environ.get("LEARNML_DEMO_PASSWORD", "")

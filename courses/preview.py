@@ -1,0 +1,69 @@
+"""A chapter that is not published, as its authors see it: built the same way, stored nowhere."""
+
+from __future__ import annotations
+
+from django.db.models import Q
+from django.http import HttpRequest
+
+from courses import queries, services
+from courses.models import Chapter, ChapterRevision, QuizAttempt
+from courses.publishing import BUILD_VERSION
+from courses.queries import ChapterLink, ChapterPage
+from courses.quiz.kinds import Given, check
+
+
+def may_preview(request: HttpRequest) -> bool:
+    """Whether this visitor may see chapters that are not published."""
+    return request.user.is_authenticated and request.user.has_perm("courses.change_chapter")
+
+
+def chapter_preview(course_slug: str, chapter_slug: str) -> ChapterPage | None:
+    """Return the page that publishing would make of a chapter; None if learners see it, or none is.
+
+    Its revision is not saved. Raises `ContentError` where the draft has mistakes, `RenderError`
+    where the renderer fails.
+    """
+    chapter = (
+        Chapter.objects.filter(course__slug=course_slug, slug=chapter_slug)
+        .filter(Q(published=False) | Q(current_revision=None))
+        .select_related("course")
+        .first()
+    )
+    if chapter is None:
+        return None
+    built = services.check_chapter(chapter)
+    revision = ChapterRevision(
+        chapter=chapter,
+        number=0,
+        page=built.page,
+        answers=built.answers,
+        question_versions=built.question_versions,
+        build_version=BUILD_VERSION,
+        # Named by its own hash, it is the same row that publishing would write.
+        stylesheet=services.store_stylesheet(built.css, built.css_hash),
+    )
+    shown = list(queries.published_chapters().filter(course=chapter.course))
+    place = sum((one.position, one.slug) < (chapter.position, chapter.slug) for one in shown)
+    links = [ChapterLink(one, completed=False) for one in shown]
+    return ChapterPage(
+        course=chapter.course,
+        chapter=chapter,
+        revision=revision,
+        attempts=[],
+        chapters=[*links[:place], ChapterLink(chapter, completed=False), *links[place:]],
+        completed=False,
+        previous=shown[place - 1] if place else None,
+        next=shown[place] if place < len(shown) else None,
+        is_preview=True,
+    )
+
+
+def tried(found: ChapterPage, question_key: str, given: Given) -> QuizAttempt:
+    """Judge an answer to a question of a preview; the attempt is not saved."""
+    return QuizAttempt(
+        question_key=question_key,
+        question_version=found.revision.question_versions[question_key],
+        number=1,
+        answer=given,
+        correct=check(found.revision.answers[question_key], given).correct,
+    )

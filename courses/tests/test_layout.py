@@ -1,0 +1,136 @@
+"""The first chapter in a browser: at the usual widths nothing of it is cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from playwright.sync_api import Page, Route, sync_playwright
+
+from courses.content.importer import load_course
+from courses.management.commands.load_course import LIBRARY
+
+pytestmark = pytest.mark.django_db
+CHROMIUM = "/usr/bin/chromium"
+SITE = "http://chapter.test"
+URL = "/courses/learn-ml-from-scratch/deep-neural-representations/"
+TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+CUT = """() => [...document.querySelectorAll(".table-scroll, .scroll, pre, .math-display")]
+  .filter((box) => box.scrollWidth > box.clientWidth)
+  .map((box) => `${box.className || box.tagName} ${box.scrollWidth} > ${box.clientWidth}`)"""
+
+Look = Callable[[Page], Any]
+See = Callable[..., list[Any]]
+
+
+@pytest.fixture
+def see() -> See:
+    """Return what a function finds on the chapter's page at each width.
+
+    The browser runs in a thread of its own: its event loop must not be that of the database.
+    """
+    load_course(LIBRARY / "learn-ml-from-scratch")
+    client = Client()
+    answers = {URL: client.get(URL).content.decode()}
+    stylesheet = client.get(URL).context["stylesheet_url"]
+    answers[stylesheet] = client.get(stylesheet).content.decode()
+
+    def serve(route: Route) -> None:
+        path = urlsplit(route.request.url).path
+        static = Path(settings.BASE_DIR, path.lstrip("/"))
+        if path in answers:
+            kind = "text/html" if path == URL else "text/css"
+            route.fulfill(body=answers[path], content_type=kind)
+        elif path.startswith("/static/") and static.is_file():
+            route.fulfill(path=static, content_type=TYPES.get(static.suffix, "font/woff2"))
+        else:
+            route.abort()
+
+    def browse(look: Look, widths: tuple[int, ...], fragment: str) -> list[Any]:
+        found = []
+        with sync_playwright() as playwright:
+            arguments = ["--no-sandbox", "--disable-gpu"]
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+            for width in widths:
+                page = browser.new_page(viewport={"width": width, "height": 900})
+                page.route("**/*", serve)
+                page.goto(f"{SITE}{URL}{fragment}")
+                page.evaluate("document.fonts.ready.then(() => true)")
+                found.append(look(page))
+                page.close()
+            browser.close()
+        return found
+
+    def run(look: Look, *widths: int, fragment: str = "") -> list[Any]:
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(browse, look, widths, fragment).result()
+
+    return run
+
+
+def test_nothing_is_cut_at_the_usual_widths(see: See) -> None:
+    def cut(page: Page) -> list[str]:
+        page.click("[data-steps-all]")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        boxes: list[str] = page.evaluate(CUT)
+        return boxes
+
+    assert see(cut, 1280, 1440, 1920) == [[], [], []]
+
+
+def test_a_listing_does_not_run_into_what_stands_beside_it(see: See) -> None:
+    def overlaps(page: Page) -> bool:
+        listing = page.locator("#part-code .listing").bounding_box()
+        assert listing is not None
+        for nav in page.locator(".side-nav:visible").all():
+            box = nav.bounding_box()
+            assert box is not None
+            if (
+                box["x"] < listing["x"] + listing["width"]
+                and listing["x"] < box["x"] + box["width"]
+            ):
+                return True
+        return listing["x"] < 0
+
+    assert see(overlaps, 960, 1280, 1440, 1792) == [False] * 4
+
+
+def test_on_a_phone_the_number_stands_below_its_formula_and_the_page_does_not_scroll_sideways(
+    see: See,
+) -> None:
+    def below(page: Page) -> bool:
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        rows = page.locator(".formula-row").all()
+        assert len(rows) == 4
+        for row in rows:
+            formula = row.locator(".math-display").bounding_box()
+            number = row.locator(".formula-number").bounding_box()
+            assert formula is not None
+            assert number is not None
+            if number["y"] < formula["y"] + formula["height"]:
+                return False
+        return True
+
+    assert see(below, 390) == [True]
+
+
+def test_a_link_into_the_page_is_there_at_once(see: See) -> None:
+    def jump(page: Page) -> float:
+        page.evaluate("scrollTo(0, 0)")
+        distance: float = page.evaluate(
+            """() => {
+              location.hash = "#question-eps-fingerprint";
+              const target = document.getElementById("question-eps-fingerprint");
+              return Math.abs(target.getBoundingClientRect().top);
+            }"""
+        )
+        return distance
+
+    for distance in see(jump, 390, 1280):
+        assert distance < 100

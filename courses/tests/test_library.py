@@ -1,0 +1,43 @@
+"""The chapter that LearnML brings: its formulas explain themselves."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from courses.content import files
+from courses.content.schema import ChapterContent
+from courses.management.commands.load_course import LIBRARY
+
+CHAPTERS = sorted(path.parent for path in LIBRARY.glob("*/*/chapter.yaml"))
+# Single letters that are no symbols of a formula's own: indices of sums, derivatives, and words.
+NEEDS_NO_ROW = {"i", "j", "k", "n"}
+NAMED = re.compile(
+    r"\\(?:begin|end|text|mathbb|mathrm|operatorname)\{[^}]*\}|\\[a-zA-Z]+|\[[0-9]+pt\]"
+)
+
+
+@pytest.fixture(params=CHAPTERS, ids=lambda path: path.name)
+def chapter(request: pytest.FixtureRequest) -> ChapterContent:
+    return files.read_chapter(files.read_folder(request.param))
+
+
+def letters(tex: str) -> set[str]:
+    return set(re.findall("[A-Za-z]", NAMED.sub(" ", tex)))
+
+
+def test_every_letter_of_a_formula_is_in_its_table_of_symbols(chapter: ChapterContent) -> None:
+    for formula in chapter.formulas:
+        # C(K) is the set of continuous functions, in words in the note and in the spoken form.
+        used = letters(formula.tex.replace("C(K)", "K")) - NEEDS_NO_ROW
+        listed = set().union(*(letters(symbol.tex) for symbol in formula.symbols))
+        assert used <= listed, f"{formula.key} does not explain {sorted(used - listed)}"
+
+
+def test_a_proof_ends_with_its_qed(chapter: ChapterContent) -> None:
+    endings = [step.tex for step in chapter.steps if "Q.E.D." in step.tex]
+    assert endings
+    for tex in endings:
+        after = tex.split("Q.E.D.}", 1)[1]
+        assert after.replace(r"\end{aligned}", "").strip() == ""
