@@ -249,9 +249,8 @@ def refusal_text(refused: Refused, *, show: bool) -> str:
             f"A result is of type {name or 'a class of your own'}, but it must be exactly a "
             "numpy.ndarray."
         )
-    return (
-        f"A result has dtype {name or 'unknown'}, which cannot be compared: use a floating dtype."
-    )
+    kind = f"dtype {name}, which" if name else "a dtype that"
+    return f"A result has {kind} cannot be compared: use a floating dtype."
 
 
 _COMMON_NAMES: Final = frozenset(
