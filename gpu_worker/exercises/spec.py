@@ -51,9 +51,9 @@ class PublicCase:
 class CasePlan:
     """How one hidden case is drawn; every word names an entry of `gpu_worker.judge.casegen`.
 
-    `family` "drawn" or "drawn-long" and `layout` "drawn" stand for one that each grading draws. `eps` is a number or
-    the name of a set of numbers. `checks` names the results compared: "y", "dx" and the gradients
-    of the parameters; "all" means every one.
+    `family` "drawn" or "drawn-long" and `layout` "drawn" stand for one that each grading draws.
+    `eps` is a number or the name of a set of numbers. `checks` names the results compared: "y",
+    "dx" and the gradients of the parameters; "all" means every one.
     """
 
     group: str

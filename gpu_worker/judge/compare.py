@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +90,7 @@ def judge_case(
             return CaseVerdict(False, Outcome.WRONG_ANSWER, message, deviation)
         worst = max(filter(None, (worst, deviation)), key=lambda item: item.share)
     if played.problem:
-        return _judge_problem(played.problem)
+        return _judge_problem(played.problem, show=case.public)
     if not played.complete:
         raise ValueError("a case without an end was compared")
     if broken := _broken_promise(case, played):
@@ -212,9 +213,9 @@ def _input_names(case: Case) -> list[str]:
     return [names[place] for place in range(len(case.script.arrays))]
 
 
-def _judge_problem(problem: Raised | Refused) -> CaseVerdict:
+def _judge_problem(problem: Raised | Refused, *, show: bool) -> CaseVerdict:
     if isinstance(problem, Refused):
-        outcome, message = Outcome.CONTRACT_ERROR, refusal_text(problem)
+        outcome, message = Outcome.CONTRACT_ERROR, refusal_text(problem, show=show)
     elif problem.name == "MemoryError":
         outcome, message = Outcome.MEMORY_LIMIT, "The program asked for more memory than allowed."
     elif problem.name == "ForbiddenImportError":
@@ -230,13 +231,31 @@ FORBIDDEN_IMPORT = (
 )
 
 
-def refusal_text(refused: Refused) -> str:
-    """Return a sentence on what is missing or of the wrong kind, and what to do."""
-    name = refused.text[:80]
+def refusal_text(refused: Refused, *, show: bool) -> str:
+    """Return a sentence on what is missing or of the wrong kind, and what to do.
+
+    `show` gives the learner's own name for it, which in a hidden case could carry its inputs:
+    there, only names that Python and NumPy give are shown.
+    """
+    name = refused.text[:80] if show or refused.text in _COMMON_NAMES else ""
     if refused.reason is Reason.METHOD_MISSING:
-        return f"Your class has no method {name}. Add it: the grader calls it."
+        return f"Your class has no method {name or 'of that name'}. Add it: the grader calls it."
     if refused.reason is Reason.ATTRIBUTE_MISSING:
-        return f"After backward, your class has no attribute {name}. Set self.{name} in backward."
+        attribute = name or "for each gradient"
+        where = f"Set self.{name} in backward." if name else "Set them in backward."
+        return f"After backward, your class has no attribute {attribute}. {where}"
     if refused.reason is Reason.NOT_AN_ARRAY:
-        return f"A result is of type {name}, but it must be exactly a numpy.ndarray."
-    return f"A result has dtype {name}, which cannot be compared: use a floating dtype."
+        return (
+            f"A result is of type {name or 'a class of your own'}, but it must be exactly a "
+            "numpy.ndarray."
+        )
+    kind = f"dtype {name}, which" if name else "a dtype that"
+    return f"A result has {kind} cannot be compared: use a floating dtype."
+
+
+_COMMON_NAMES: Final = frozenset(
+    ("forward", "backward", "dgamma", "dbeta")
+    + tuple(name for name, value in vars(builtins).items() if isinstance(value, type))
+    + ("NoneType", "generator", "coroutine", "function", "method", "matrix", "memmap")
+    + ("MaskedArray", "recarray", "object", "longdouble", "float128", "complex256")
+)

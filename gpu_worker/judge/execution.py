@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.case import Case
@@ -33,6 +34,13 @@ class Stop:
     traceback: str = ""
     limit: str = ""
     measured: str = ""
+
+
+FLAGGED_STOP: Final = Stop(
+    Outcome.FLAGGED,
+    "The program interfered with the way in which results are sent to the grader. It is not "
+    "scored; a person looks at it.",
+)
 
 
 @dataclass(slots=True)
@@ -180,14 +188,10 @@ def _reason_to_stop(
     if timeout := _time_stop(run, limits, earlier):
         return timeout
     if run.forged or transcript.forged:
-        return Stop(
-            Outcome.FLAGGED,
-            "The program interfered with the way in which results are sent to the grader. It "
-            "is not scored; a person looks at it.",
-        )
+        return FLAGGED_STOP
     if transcript.ended and run.ending == "ended" and run.exit_code == 0:
         return None
-    return _crash_stop(run, limits)
+    return crash_stop(run, limits)
 
 
 def _time_stop(
@@ -213,7 +217,8 @@ def _time_stop(
     return None
 
 
-def _crash_stop(run: RunResult, limits: Mapping[str, float]) -> Stop:
+def crash_stop(run: RunResult, limits: Mapping[str, float]) -> Stop:
+    """Say how a program ended that was to go on."""
     memory = int(limits["memory_megabytes"]) * _MEGABYTE
     if run.signal is not None:
         if run.peak_bytes >= _NEAR_THE_LIMIT * memory:

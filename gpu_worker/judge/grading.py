@@ -170,6 +170,10 @@ def _time(grading: _Grading) -> None:
             np.random.default_rng([grading.seed, 1]),
         )
     grading.speed = timed.speed
+    if timed.stop and timed.case:
+        # One more case, that was not run to its end.
+        grading.cases.append(timed.case)
+        grading.executions.append(Execution(stop=timed.stop, run=timed.run))
     if timed.failed:
         grading.timed_failure = timed.failed
         grading.cases.append(timed.failed.case)

@@ -21,7 +21,7 @@ from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.case import Case, ScriptBuilder
 from gpu_worker.judge.compare import judge_case
 from gpu_worker.judge.diagnosis import JudgedCase
-from gpu_worker.judge.execution import run_request
+from gpu_worker.judge.execution import FLAGGED_STOP, Stop, crash_stop, run_request
 from gpu_worker.judge.reference import expected_results, reference_class
 from gpu_worker.judge.shared_job import SharedJob
 from gpu_worker.judge.transcript import PlayedCase, Raised, Refused, problem_of
@@ -53,10 +53,15 @@ class Sample:
 
 @dataclass(slots=True)
 class Timed:
-    """What timing a submission gave: the message, and the first timed call that was wrong."""
+    """What timing gave: the message, the first call that was wrong, and why it broke off.
+
+    Too slow to be timed is no reason to break off: then `speed` is None, and nothing else.
+    """
 
     speed: Speed | None = None
     failed: JudgedCase | None = None
+    stop: Stop | None = None
+    case: Case | None = None
     run: RunResult = field(default_factory=RunResult)
 
 
@@ -81,7 +86,8 @@ def measure_speed(
         talk.begin()
         size = 40 * math.prod(exercise.timed_shape) * 4 * CALLS
         run = run_request(bounded, zygote, size, talk.on_frame, job_descriptor=talk.job.descriptor)
-    return Timed(speed=talk.summary(), failed=talk.failed(), run=run)
+    stop = talk.reason_to_stop(run, limits)
+    return Timed(talk.summary(), talk.failed(), stop, talk.case, run)
 
 
 class _Conversation:
@@ -114,6 +120,7 @@ class _Conversation:
         self.samples: dict[str, list[Sample]] = {kind: [] for kind in ARRAYS_MOVED}
         self.problem: Raised | Refused | None = None
         self.forged = ""
+        self.finished = False
         self._state = self._talk()
         self._go = 0.0
 
@@ -133,7 +140,7 @@ class _Conversation:
         try:
             self._state.send((frame, now))
         except StopIteration:
-            return
+            self.finished = True
         except WireError as error:
             self.forged = str(error)
             self.job.stop()
@@ -175,6 +182,13 @@ class _Conversation:
         return copy, _timed(lambda: getattr(self.best, kind)(array))
 
     # --- what it saw --------------------------------------------------------------------------
+    def reason_to_stop(self, run: RunResult, limits: Mapping[str, float]) -> Stop | None:
+        """Return why the program did not play the calls it was asked for, time aside."""
+        if self.forged or run.forged:
+            return FLAGGED_STOP
+        broke_off = not self.finished and not self.problem and run.ending == "ended"
+        return crash_stop(run, limits) if broke_off else None
+
     def failed(self) -> JudgedCase | None:
         """Return the first call whose results are wrong, or that raised."""
         for arrays, results in zip(self.inputs, self.results, strict=True):

@@ -9,6 +9,7 @@ import pytest
 
 from gpu_worker.__main__ import main
 from gpu_worker.exercises import get
+from gpu_worker.judge import casegen
 from gpu_worker.judge.reporting import clean_text
 from gpu_worker.protocol import Phase
 from gpu_worker.sandbox import isolation
@@ -59,6 +60,72 @@ def test_an_error_in_a_hidden_case_shows_type_and_line_and_none_of_its_values(
     everything = graded.report.model_dump_json()
     assert "LEAK" not in everything
     assert "Input_" not in everything
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "type('Input_%s' % float(x.ravel()[0]), (), {})()",
+        "np.zeros(1, [('LEAK%s' % float(x.ravel()[0]), float)])",
+        "type('LEAK%s' % float(x.ravel()[0]), (np.ndarray,), {})((1,))",
+    ],
+)
+def test_the_name_of_a_type_or_dtype_carries_no_value_of_a_hidden_case(
+    grade: Grade, right: str, result: str
+) -> None:
+    leak = f"""
+        if x.size > 12:
+            return {result}
+        wide = x"""
+    graded = grade(right.replace("\n        wide = x", leak))
+    assert graded.outcome == "contract_error"
+    everything = graded.report.model_dump_json()
+    assert "LEAK" not in everything
+    assert "Input_" not in everything
+    assert graded.report.failure is not None
+    assert "In a hidden case" in graded.report.failure.message
+
+
+def test_a_hidden_case_shows_one_element_and_no_other_of_its_numbers(
+    grade: Grade, right: str
+) -> None:
+    graded = grade(
+        right.replace("self.xhat * self.gamma)", "self.xhat * self.gamma * (x.size < 13))")
+    )
+    worst = graded.report.worst
+    assert worst is not None
+    assert worst.failed
+    cases = casegen.hidden_cases(get("rmsnorm"), int(graded.report.receipt.seed, 16))  # type: ignore[union-attr]
+    text = graded.report.model_dump_json()
+    shown = {worst.expected, worst.got}
+    for case in cases:
+        for array in case.script.arrays:
+            for value in array.values.ravel()[:50]:
+                digits = f"{float(value):.9g}"
+                assert len(digits) < 7 or digits in shown or digits not in text
+
+
+def test_the_report_of_a_wrong_answer_is_complete(grade: Grade, right: str) -> None:
+    graded = grade("print('mine')\n" + right.replace("+ self.eps", "+ 1e-5"))
+    report = graded.report
+    assert [group.id for group in report.groups] == [g.id for g in get("rmsnorm").groups]
+    assert report.output.startswith("mine\n")
+    assert report.worst is not None
+    assert sum(report.worst.histogram) > 0
+    assert report.worst.units is not None
+    assert report.worst.units > report.worst.limit
+    assert report.worst.dtype in ("float16", "float32", "float64")
+    (mistake,) = report.mistakes
+    assert all((mistake.step, mistake.formula, mistake.line, mistake.test, mistake.explanation))
+    phases = [timing.phase for timing in report.timings]
+    assert phases[0] == "setting up"
+    assert "looking for known mistakes" in phases
+    receipt = report.receipt
+    assert receipt is not None
+    hashes = (receipt.source_sha256, receipt.reference_sha256, receipt.cases_sha256)
+    assert all(len(digest) == 64 for digest in hashes)
+    assert all((receipt.python, receipt.numpy, receipt.platform, receipt.node, receipt.isolation))
+    assert receipt.limits["wall_seconds"] == 10.0
 
 
 def test_a_files_habits_do_not_matter(grade: Grade, right: str) -> None:

@@ -122,6 +122,20 @@ def test_a_done_that_was_forged_ends_the_measurement(zygote: Zygote, right: str)
         "        wide = x"))  # fmt: skip
     result = timed(zygote, forged)
     assert result.speed is None
+    assert result.stop is not None
+    assert result.stop.outcome == "flagged"
+
+
+def test_a_program_that_ends_in_a_timed_call_is_not_accepted(grade: Grade, right: str) -> None:
+    quits = "import os\n" + right.replace(
+        "        wide = x", "        x.size < 200_000 or os._exit(0)\n        wide = x"
+    )
+    graded = grade(quits)
+    assert graded.outcome == "runtime_error"
+    assert graded.score == pytest.approx(0.9)
+    assert graded.report.failure is not None
+    assert "ended by itself" in graded.report.failure.message
+    assert [group.id for group in graded.report.groups if not group.passed] == ["state"]
 
 
 def test_a_time_below_the_memorys_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,6 +160,7 @@ def test_a_submission_too_slow_to_time_is_accepted_without_a_speed(
     result = timed(zygote, slow)
     assert result.speed is None
     assert result.failed is None
+    assert result.stop is None
 
 
 def test_no_call_is_begun_after_the_budget(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from io import StringIO
 from pathlib import Path
 
@@ -10,9 +11,14 @@ from django.test import Client
 from django.urls import reverse
 
 from courses.models import Chapter
+from gpu_worker.exercises import get
+from gpu_worker.sandbox.client import SandboxError
+from gpu_worker.tests.conftest import RIGHT
 from grader import content
 from grader.models import AuditEntry, Exercise
 from grader.registry import find_spec
+from grader.services.exercises import save_exercise
+from grader.services.strength import why_not_publishable
 
 FILE = """\
 slug: rmsnorm
@@ -33,6 +39,25 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "rmsnorm.yaml"
     path.write_text(FILE, encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def few_submissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """RMSNorm with one stored submission of each kind, in the folder returned."""
+    exercise = get("rmsnorm")
+    reference = "reference_numpy.py"
+    (tmp_path / reference).write_bytes((exercise.folder / reference).read_bytes())
+    for kind, outcome, source in (
+        ("correct", "accepted", RIGHT),
+        ("wrong", "wrong_answer", RIGHT.replace(" + self.eps", "")),
+    ):
+        folder = tmp_path / "submissions" / kind
+        folder.mkdir(parents=True)
+        (folder / "one.py").write_text(f"# outcome: {outcome}\n{source}", encoding="utf-8")
+    few = dataclasses.replace(exercise, folder=tmp_path)
+    monkeypatch.setattr("grader.services.strength.find_spec", lambda slug: few)
+    monkeypatch.setattr("grader.management.commands.check_exercises.get", lambda slug: few)
+    return tmp_path
 
 
 def load(*args: str | Path) -> str:
@@ -130,6 +155,7 @@ class TestAdmin:
         "accepts_submissions": "on",
     }
 
+    @pytest.mark.usefixtures("few_submissions")
     def test_saving_renders_links_and_is_audited(self, admin: Client, chapter: Chapter) -> None:
         url = reverse("admin:grader_exercise_add")
         response = admin.post(url, {**self.DATA, "chapter": chapter.pk})
@@ -151,3 +177,81 @@ class TestAdmin:
         response = admin.post(url, {**self.DATA, "slug": "softmax"})
         assert "grading engine has no exercise" in response.content.decode()
         assert not Exercise.objects.exists()
+
+    @pytest.mark.usefixtures("few_submissions")
+    def test_a_submission_not_graded_as_it_should_be_forbids_publishing(
+        self, admin: Client, few_submissions: Path
+    ) -> None:
+        (few_submissions / "submissions" / "wrong" / "one.py").write_text(
+            f"# outcome: wrong_answer\n{RIGHT}", encoding="utf-8"
+        )
+        url = reverse("admin:grader_exercise_add")
+        text = admin.post(url, self.DATA).content.decode()
+        assert "1 of 2 stored submissions are not graded as they should be" in text
+        assert "must end as wrong_answer, but ended as accepted" in text
+        assert "check_exercises rmsnorm" in text
+        assert not Exercise.objects.exists()
+        hidden = {key: value for key, value in self.DATA.items() if key != "is_published"}
+        assert admin.post(url, hidden).status_code == 302
+        assert not Exercise.objects.get().is_published
+
+    def test_what_is_published_already_is_saved_without_a_check(
+        self, admin: Client, chapter: Chapter, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        exercise = save_exercise(
+            Exercise(slug="rmsnorm", title="T", summary="S", statement="S", is_published=True)
+        )
+
+        def fail(slug: str) -> str:
+            raise AssertionError("checked again")
+
+        monkeypatch.setattr("grader.admin.exercises.why_not_publishable", fail)
+        url = reverse("admin:grader_exercise_change", args=[exercise.pk])
+        assert admin.post(url, {**self.DATA, "title": "New"}).status_code == 302
+        assert Exercise.objects.get().title == "New"
+
+    def test_an_exercise_without_submissions_cannot_be_published(
+        self, few_submissions: Path
+    ) -> None:
+        for path in few_submissions.glob("submissions/*/*.py"):
+            path.unlink()
+        assert "has no stored submissions" in why_not_publishable("rmsnorm")
+
+    def test_a_header_that_says_nothing_is_named(self, few_submissions: Path) -> None:
+        (few_submissions / "submissions" / "wrong" / "one.py").write_text("x = 1\n")
+        assert "one.py of rmsnorm needs a header" in why_not_publishable("rmsnorm")
+
+    def test_a_machine_that_cannot_run_submissions_says_where_to_go(
+        self, few_submissions: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def broken(*args: object, **kwargs: object) -> None:
+            raise SandboxError("No sandbox.")
+
+        monkeypatch.setattr("gpu_worker.sandbox.client.Zygote.start", broken)
+        assert "where a worker runs" in why_not_publishable("rmsnorm")
+
+
+class TestCheckExercises:
+    def run(self, *args: str) -> str:
+        out = StringIO()
+        call_command("check_exercises", *args, stdout=out)
+        return out.getvalue()
+
+    @pytest.mark.usefixtures("few_submissions")
+    def test_it_prints_what_became_of_submissions_and_mutants(self) -> None:
+        text = self.run("rmsnorm", "--mutants", "3")
+        assert "rmsnorm: 1 correct and 1 wrong submissions, 0 not graded" in text
+        row = next(line for line in text.splitlines() if line.strip().startswith("all "))
+        assert sum(map(int, row.split()[1:])) == 3
+
+    def test_it_fails_where_the_cases_do_not_tell_wrong_from_right(
+        self, few_submissions: Path
+    ) -> None:
+        path = few_submissions / "submissions" / "correct" / "one.py"
+        path.write_text(f"# outcome: accepted\n{RIGHT.replace('+ self.eps', '+ 1')}")
+        with pytest.raises(CommandError, match="cannot tell wrong from right"):
+            self.run("rmsnorm", "--mutants", "0")
+
+    def test_an_unknown_exercise_is_named(self) -> None:
+        with pytest.raises(CommandError, match="no exercise 'nothing'"):
+            self.run("nothing")
