@@ -52,8 +52,8 @@ def wait_until(condition: object, seconds: float = 15.0) -> None:
 
 
 def zygote_of(zygote: Zygote) -> int:
-    """Return the process id of the zygote itself, the last of those that bubblewrap started."""
-    return descendants(zygote.pid or 0)[-1]
+    """Return the process id of the zygote itself: below it are a supervisor and a runner."""
+    return descendants(zygote.pid or 0)[1]
 
 
 def resident_kilobytes(pid: int) -> int:
@@ -112,6 +112,7 @@ def test_a_killed_worker_leaves_no_process() -> None:
     assert worker.stdout.readline() == b"ready\n"
     # Two of bubblewrap, the zygote, the supervisor, the runner.
     wait_until(lambda: len(descendants(worker.pid)) == 5)
+    time.sleep(0.5)
     below = descendants(worker.pid)
     worker.kill()
     worker.wait()
@@ -126,7 +127,8 @@ def test_whatever_dies_in_the_middle_nothing_is_left_and_the_next_run_works(
     own.start()
 
     def kill() -> None:
-        wait_until(lambda: len(descendants(own.pid or 0)) == 4)
+        # The supervisor and the runner are there before the order is: give it time to come.
+        time.sleep(0.5)
         below = descendants(own.pid or 0)
         chosen = {"bubblewrap": own.pid, "zygote": below[1], "supervisor": below[2]}[victim]
         killed.extend([own.pid or 0, *below])
@@ -139,6 +141,23 @@ def test_whatever_dies_in_the_middle_nothing_is_left_and_the_next_run_works(
         own.run(request("while True: pass", 30))
     thread.join()
     wait_until(lambda: not any(is_alive(pid) for pid in killed))
+    assert own.run(small()).exit_code == 0
+
+
+@pytest.mark.parametrize("victim", [2, 3], ids=["supervisor", "runner"])
+def test_what_dies_while_it_waits_for_an_order_costs_nobody_a_verdict(
+    victim: int, own: Zygote
+) -> None:
+    own.run(small())
+    wait_until(lambda: len(descendants(own.pid or 0)) == 4)
+    os.kill(descendants(own.pid or 0)[victim], signal.SIGKILL)
+    time.sleep(0.1)
+    if victim == 2:
+        assert own.run(small()).exit_code == 0
+    else:
+        # The supervisor finds out when it hands the order over; the worker grades once more.
+        with pytest.raises(SandboxError):
+            own.run(small())
     assert own.run(small()).exit_code == 0
 
 

@@ -215,7 +215,7 @@ def test_closing_ends_everything_below() -> None:
     with Zygote() as zygote:
         zygote.start()
         pids = [zygote.pid or 0, *descendants(zygote.pid or 0)]
-        assert len(pids) == 3
+        assert len(pids) >= 3
     deadline = time.monotonic() + 10
     while any(is_alive(pid) for pid in pids):
         assert time.monotonic() < deadline
