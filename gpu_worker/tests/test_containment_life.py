@@ -106,6 +106,22 @@ def test_a_run_costs_little(own: Zygote) -> None:
     assert statistics.median(costs) < BUDGET_SECONDS
 
 
+def test_two_workers_run_submissions_at_the_same_time(own: Zygote) -> None:
+    # The limit of one process counts a user's processes: it must not count the other worker's.
+    with Zygote() as other:
+        own.start()
+        other.start()
+        longer = request("import time; time.sleep(0.5); print('ended')")
+        results = []
+        thread = threading.Thread(target=lambda: results.append(own.run(longer)))
+        thread.start()
+        time.sleep(0.1)
+        assert other.run(small()).exit_code == 0
+        assert thread.is_alive()
+        thread.join()
+        assert results[0].output == b"ended\n"
+
+
 def test_a_killed_worker_leaves_no_process() -> None:
     worker = subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE)
     assert worker.stdout
@@ -173,7 +189,7 @@ def test_a_zygote_started_by_a_thread_that_ended_is_replaced(own: Zygote) -> Non
 
 
 def test_no_code_runs_where_a_layer_cannot_be_put_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(syscalls, "program", lambda **_: b"no instr")
+    monkeypatch.setattr(syscalls, "program", lambda: b"no instr")
     setup = Setup(bubblewrap.programs()[0], landlock=landlock.version(), seccomp=True)
     with ZygoteProcess(setup) as zygote, pytest.raises(SandboxError, match="prctl"):
         zygote.run(small())
