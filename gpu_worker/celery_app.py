@@ -17,7 +17,7 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import (
-    worker_init,
+    celeryd_after_setup,
     worker_process_init,
     worker_process_shutdown,
     worker_ready,
@@ -38,7 +38,7 @@ EXIT_REFUSED = 78
 logger = logging.getLogger(__name__)
 
 
-@worker_init.connect
+@celeryd_after_setup.connect
 def _isolate_or_refuse(**_: Any) -> None:
     """Find out the level of isolation before anything is taken from the queue; refuse if too low.
 

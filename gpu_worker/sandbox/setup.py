@@ -44,7 +44,7 @@ class Setup:
         return Walls(
             namespaces=namespaces,
             landlock=self.landlock,
-            program=syscalls.program(own_process_table=namespaces) if self.seccomp else b"",
+            program=syscalls.program() if self.seccomp else b"",
             user=runner_user(),
             readable=readable,
         )

@@ -67,11 +67,8 @@ _BY_LOW_WORD: Final = {
 
 
 @functools.cache
-def program(*, own_process_table: bool) -> bytes:
+def program() -> bytes:
     """Return the filter as BPF instructions for this machine.
-
-    `own_process_table`: the runner is process 1 of its own, and may signal itself, as `abort`
-    does.
 
     Raises:
         SandboxError: libseccomp or pyseccomp is not installed.
@@ -95,9 +92,6 @@ def program(*, own_process_table: bool) -> bytes:
         seccomp.Arg(0, seccomp.MASKED_EQ, _LOW_WORD, 0),
         seccomp.Arg(2, seccomp.EQ, 0),
     )
-    if own_process_table:
-        itself = seccomp.Arg(0, seccomp.MASKED_EQ, _LOW_WORD, 1)
-        _add(seccomp, rules, seccomp.ALLOW, "tgkill", itself)
     descriptor = os.memfd_create("filter")
     with os.fdopen(descriptor, "w+b", buffering=0) as file:
         rules.export_bpf(file)

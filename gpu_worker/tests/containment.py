@@ -87,9 +87,7 @@ class Attack:
 def attacks(*, everywhere: bool = False) -> list[Attack]:
     """Return the attacks that can be tried on this kind of machine, or `everywhere`, by number."""
     found = [_read(path) for path in sorted(ATTACKS.glob("*.py"))]
-    return [
-        attack for attack in found if everywhere or attack.machine in ("", platform.machine())
-    ]
+    return [attack for attack in found if everywhere or attack.machine in ("", platform.machine())]
 
 
 def _read(path: Path) -> Attack:

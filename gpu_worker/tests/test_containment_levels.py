@@ -15,6 +15,7 @@ from gpu_worker.node import node_report
 from gpu_worker.sandbox import bubblewrap, canary, isolation, syscalls
 from gpu_worker.sandbox.errors import RefusedError, SandboxError
 from gpu_worker.sandbox.inside.layers import landlock, limits
+from gpu_worker.sandbox.interpreter import Interpreter
 from gpu_worker.sandbox.isolation import Isolation, Level
 from gpu_worker.sandbox.setup import Setup
 from gpu_worker.sandbox.zygote import ZygoteProcess
@@ -43,7 +44,7 @@ def establish(monkeypatch: pytest.MonkeyPatch) -> Establish:
     return find
 
 
-def _no_library(**_: object) -> bytes:
+def _no_library() -> bytes:
     raise SandboxError("libseccomp is not installed.")
 
 
@@ -152,6 +153,18 @@ def test_a_node_reports_level_version_and_limits() -> None:
     report = node_report()
     assert report.isolation == isolation.establish().text
     assert report.limits["open_files"] == limits.OPEN_FILES
+
+
+@pytest.mark.parametrize("root", [True, False])
+def test_root_is_not_hidden_behind_a_user_namespace(root: bool) -> None:
+    # There root would stay root outside: he gives himself up in the runner instead.
+    command = bubblewrap.command("bwrap", Interpreter.current(), "/x", root=root, fresh_proc=True)
+    assert ("--unshare-user" in command) is not root
+    assert "--uid" not in command
+    assert "--remount-ro" in command
+    assert "--die-with-parent" in command
+    bound = [command[i + 2] for i, word in enumerate(command) if word == "--ro-bind"]
+    assert not [path for path in bound if path in ("/", "/usr", "/etc", "/home", "/root", "/tmp")]
 
 
 # --- the canary ----------------------------------------------------------------------------------

@@ -52,8 +52,8 @@ def wait_until(condition: object, seconds: float = 15.0) -> None:
 
 
 def zygote_of(zygote: Zygote) -> int:
-    """Return the process id of the zygote itself, the last of those that bubblewrap started."""
-    return descendants(zygote.pid or 0)[-1]
+    """Return the process id of the zygote itself: below it are a supervisor and a runner."""
+    return descendants(zygote.pid or 0)[1]
 
 
 def resident_kilobytes(pid: int) -> int:
@@ -106,12 +106,29 @@ def test_a_run_costs_little(own: Zygote) -> None:
     assert statistics.median(costs) < BUDGET_SECONDS
 
 
+def test_two_workers_run_submissions_at_the_same_time(own: Zygote) -> None:
+    # The limit of one process counts a user's processes: it must not count the other worker's.
+    with Zygote() as other:
+        own.start()
+        other.start()
+        longer = request("import time; time.sleep(0.5); print('ended')")
+        results = []
+        thread = threading.Thread(target=lambda: results.append(own.run(longer)))
+        thread.start()
+        time.sleep(0.1)
+        assert other.run(small()).exit_code == 0
+        assert thread.is_alive()
+        thread.join()
+        assert results[0].output == b"ended\n"
+
+
 def test_a_killed_worker_leaves_no_process() -> None:
     worker = subprocess.Popen([sys.executable, "-c", WORKER], stdout=subprocess.PIPE)
     assert worker.stdout
     assert worker.stdout.readline() == b"ready\n"
     # Two of bubblewrap, the zygote, the supervisor, the runner.
     wait_until(lambda: len(descendants(worker.pid)) == 5)
+    time.sleep(0.5)
     below = descendants(worker.pid)
     worker.kill()
     worker.wait()
@@ -126,7 +143,8 @@ def test_whatever_dies_in_the_middle_nothing_is_left_and_the_next_run_works(
     own.start()
 
     def kill() -> None:
-        wait_until(lambda: len(descendants(own.pid or 0)) == 4)
+        # The supervisor and the runner are there before the order is: give it time to come.
+        time.sleep(0.5)
         below = descendants(own.pid or 0)
         chosen = {"bubblewrap": own.pid, "zygote": below[1], "supervisor": below[2]}[victim]
         killed.extend([own.pid or 0, *below])
@@ -142,6 +160,23 @@ def test_whatever_dies_in_the_middle_nothing_is_left_and_the_next_run_works(
     assert own.run(small()).exit_code == 0
 
 
+@pytest.mark.parametrize("victim", [2, 3], ids=["supervisor", "runner"])
+def test_what_dies_while_it_waits_for_an_order_costs_nobody_a_verdict(
+    victim: int, own: Zygote
+) -> None:
+    own.run(small())
+    wait_until(lambda: len(descendants(own.pid or 0)) == 4)
+    os.kill(descendants(own.pid or 0)[victim], signal.SIGKILL)
+    time.sleep(0.1)
+    if victim == 2:
+        assert own.run(small()).exit_code == 0
+    else:
+        # The supervisor finds out when it hands the order over; the worker grades once more.
+        with pytest.raises(SandboxError):
+            own.run(small())
+    assert own.run(small()).exit_code == 0
+
+
 def test_a_zygote_started_by_a_thread_that_ended_is_replaced(own: Zygote) -> None:
     # The kernel lets it die with the thread that made it, not only with the process.
     thread = threading.Thread(target=own.start)
@@ -154,7 +189,7 @@ def test_a_zygote_started_by_a_thread_that_ended_is_replaced(own: Zygote) -> Non
 
 
 def test_no_code_runs_where_a_layer_cannot_be_put_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(syscalls, "program", lambda **_: b"no instr")
+    monkeypatch.setattr(syscalls, "program", lambda: b"no instr")
     setup = Setup(bubblewrap.programs()[0], landlock=landlock.version(), seccomp=True)
     with ZygoteProcess(setup) as zygote, pytest.raises(SandboxError, match="prctl"):
         zygote.run(small())

@@ -102,6 +102,49 @@ def test_a_usual_import_works_whoever_may_read_the_interpreter(grade: Grade) -> 
     assert printed(grade, code) == ["ok"]
 
 
+def test_what_a_numerical_program_does_works(grade: Grade) -> None:
+    code = """
+import ctypes, datetime, decimal, tempfile, threading, time, uuid
+import numpy as np
+x = np.arange(6.0).reshape(2, 3)
+print(np.linalg.svd(x)[1].shape, np.fft.rfft(x).shape, np.random.default_rng(1).normal() < 9)
+print(np.einsum("ij,kj->ik", x, x).sum(), np.linalg.inv(np.eye(300)).trace())
+np.savez("kept.npz", x=x)
+print(np.load("kept.npz")["x"].sum())
+mapped = np.memmap("mapped", dtype=np.float32, mode="w+", shape=(10,))
+mapped[:] = 2
+mapped.flush()
+print(np.fromfile("mapped", dtype=np.float32).sum())
+with tempfile.TemporaryFile() as file:
+    file.write(b"x")
+with threading.Lock():
+    time.sleep(0.001)
+print(os.cpu_count() > 0, len(os.urandom(4)), uuid.uuid4().version)
+print(datetime.date(2026, 1, 1) + datetime.timedelta(1), decimal.Decimal(1) / 8)
+try:
+    raise ValueError("raised and caught")
+except ValueError as error:
+    print(error)
+"""
+    assert printed(grade, code) == [
+        "(2,) (2, 2) True",
+        "83.0 300.0",
+        "15.0",
+        "20.0",
+        "True 4 4",
+        "2026-01-02 0.125",
+        "raised and caught",
+    ]
+
+
+def test_an_aborting_program_is_ended_by_a_signal(grade: Grade) -> None:
+    graded = grade("import os\nos.abort()\n")
+    assert graded.outcome == "runtime_error"
+    assert graded.report.failure is not None
+    # As process 1 it does not hear its own SIGABRT; the C library then ends it otherwise.
+    assert "ended by the signal SIG" in graded.report.failure.message
+
+
 # --- limits --------------------------------------------------------------------------------------
 def test_the_wall_limit_is_kept_to_a_tenth_of_a_second(grade: Grade) -> None:
     started = time.monotonic()
@@ -215,7 +258,7 @@ def test_closing_ends_everything_below() -> None:
     with Zygote() as zygote:
         zygote.start()
         pids = [zygote.pid or 0, *descendants(zygote.pid or 0)]
-        assert len(pids) == 3
+        assert len(pids) >= 3
     deadline = time.monotonic() + 10
     while any(is_alive(pid) for pid in pids):
         assert time.monotonic() < deadline

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING, Final, NoReturn
+import socket
+from dataclasses import dataclass
+from typing import Final, NoReturn
 
 from . import harness
 from .layers import (
@@ -23,23 +25,50 @@ from .layers import (
     seccomp,
     threads,
 )
+from .layers.limits import RunLimits
 from .layers.namespaces import SCRATCH
-
-if TYPE_CHECKING:
-    from .supervisor import Order
+from .walls import Walls
 
 SETUP_DONE: Final = b"isolated"
 SETUP_FAILED: Final = -1
 """No process ends with this code: a run whose set-up failed is reported as an error instead."""
 _FAILED: Final = 97
 _NO_FOLDER: Final = "/nonexistent"
+_MESSAGE_BYTES: Final = 65_536
 
 
-def enter(order: Order, supervisor: int, scratch: str, setup: int) -> NoReturn:
-    """Become the runner: says so over the pipe `setup`, or why not, before any other code runs."""
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a waiting runner is told, besides its job: limits, and its folder, empty for none."""
+
+    run: RunLimits
+    scratch: str
+
+    def to_bytes(self) -> bytes:
+        return self.scratch.encode() + b"\0" + self.run.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Order:
+        scratch, _, run = data.partition(b"\0")
+        return cls(RunLimits.from_bytes(run), scratch.decode())
+
+
+def enter(walls: Walls, supervisor: int, orders: socket.socket, setup: int) -> NoReturn:
+    """Become the runner: wait for the order, put on the layers, run the learner's code.
+
+    Says over the pipe `setup` that all layers are on, or why not, before any other code runs.
+    """
     try:
-        setup = descriptors.keep_only(order.job, order.result, order.output, setup)
-        _isolate(order, supervisor, scratch)
+        # In a process table of its own, the runner's parent has no number.
+        parent = 0 if walls.namespaces else supervisor
+        process.die_with_parent(parent)
+        message, given, _, _ = socket.recv_fds(orders, _MESSAGE_BYTES, 3)
+        if not message:
+            os._exit(0)
+        order = Order.from_bytes(message)
+        job, result, output = given
+        setup = descriptors.keep_only(job, result, output, setup)
+        _isolate(walls, order, parent)
     except BaseException as error:  # noqa: BLE001  the code must not start half isolated
         os.write(setup, f"{type(error).__name__}: {error}".encode("utf-8", "replace"))
         os._exit(_FAILED)
@@ -49,15 +78,15 @@ def enter(order: Order, supervisor: int, scratch: str, setup: int) -> NoReturn:
     os._exit(0)
 
 
-def _isolate(order: Order, supervisor: int, scratch: str) -> None:
-    walls = order.walls
+def _isolate(walls: Walls, order: Order, parent: int) -> None:
+    scratch = order.scratch
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     capabilities.drop_bounding_set()
     if walls.user is not None:
         identity.drop_to(walls.user)
-    # In a process table of its own, the runner's parent has no number.
-    process.die_with_parent(0 if walls.namespaces else supervisor)
+    # Once more: the kernel clears it when the user changes.
+    process.die_with_parent(parent)
     process.forbid_new_privileges()
     os.chdir(scratch or "/")
     os.umask(0o077)

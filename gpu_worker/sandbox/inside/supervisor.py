@@ -1,6 +1,7 @@
 """The supervisor: one per submission, between zygote and runner. Keeps the limits, reports.
 
-What it measures is the record: the runner's own words about time and memory count for nothing.
+It is made ahead: it enters the namespaces, forks the runner, and both wait for an order. What it
+measures is the record: the runner's own words about time and memory count for nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import signal
 import socket
 import tempfile
 import time
-from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from . import runner
@@ -24,57 +24,84 @@ from .walls import Walls
 SETUP_SECONDS: Final = 10.0
 """How long the runner may take to put on its layers."""
 _MAX_COMPLAINT: Final = 2_000
+_MESSAGE_BYTES: Final = 65_536
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """One run: walls, limits, the zygote's process id, and the four descriptors."""
+def supervise(walls: Walls, zygote: int, orders: socket.socket) -> NoReturn:
+    """Prepare, wait for an order, carry it out and report on its status socket. Ends the process.
 
-    walls: Walls
-    run: RunLimits
-    zygote: int
-    job: int
-    result: int
-    output: int
-    status: int
-
-
-def supervise(order: Order) -> NoReturn:
-    """Run the job in a runner and send how it ended over the status socket. Ends the process."""
-    status = socket.socket(fileno=order.status)
+    `zygote` is the zygote's process id, `orders` the socket from it.
+    """
+    waiting: _Waiting | None = None
+    complaint = ""
     try:
-        report = _run(order, status)
+        waiting = _prepare(walls, zygote, orders)
     except OSError as error:
-        report = {"setup_error": f"{type(error).__name__}: {error}"}
+        complaint = f"{type(error).__name__}: {error}"
+    message, descriptors, _, _ = socket.recv_fds(orders, _MESSAGE_BYTES, 4)
+    if not message:
+        os._exit(0)
+    *given, status_end = descriptors
+    status = socket.socket(fileno=status_end)
+    report: dict[str, object] = {"setup_error": complaint}
+    if waiting:
+        try:
+            report = _run(walls, RunLimits.from_bytes(message), waiting, given, status)
+        except OSError as error:
+            report = {"setup_error": f"{type(error).__name__}: {error}"}
     status.send(json.dumps(report).encode("ascii"))
     os._exit(0)
 
 
-def _run(order: Order, status: socket.socket) -> dict[str, object]:
-    begun = time.monotonic()
-    process.die_with_parent(order.zygote)
+class _Waiting:
+    """A runner that waits: its process id, where its order goes, where it tells of its layers."""
+
+    def __init__(self, pid: int, orders: socket.socket, setup: int) -> None:
+        self.pid = pid
+        self.orders = orders
+        self.setup = setup
+
+
+def _prepare(walls: Walls, zygote: int, from_zygote: socket.socket) -> _Waiting:
+    process.die_with_parent(zygote)
     process.prefer_for_killing()
-    if not order.walls.namespaces:
+    if walls.namespaces:
+        namespaces.enter(walls.user)
+    else:
         process.adopt_orphans()
-    scratch = _make_scratch(order)
     setup, setup_end = os.pipe()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     own = os.getpid()
     pid = os.fork()
     if pid == 0:
-        status.close()
+        ours.close()
+        from_zygote.close()
         os.close(setup)
-        runner.enter(order, own, scratch, setup_end)
-    for descriptor in (order.job, order.result, order.output, setup_end):
+        runner.enter(walls, own, theirs, setup_end)
+    theirs.close()
+    os.close(setup_end)
+    return _Waiting(pid, ours, setup)
+
+
+def _run(
+    walls: Walls, run: RunLimits, waiting: _Waiting, given: list[int], status: socket.socket
+) -> dict[str, object]:
+    begun = time.monotonic()
+    scratch = _make_scratch(walls, run)
+    order = runner.Order(run, scratch).to_bytes()
+    socket.send_fds(waiting.orders, [order], given)
+    waiting.orders.close()
+    for descriptor in given:
         os.close(descriptor)
-    complaint = _await_setup(setup)
+    complaint = _await_setup(waiting.setup)
     started = time.monotonic()
-    ending = _wait(pid, 0.0 if complaint else order.run.wall_seconds, status)
-    _, code, usage = os.wait4(pid, 0)
+    ending = _wait(waiting.pid, 0.0 if complaint else run.wall_seconds, status)
+    _, code, usage = os.wait4(waiting.pid, 0)
     ended = time.monotonic()
-    if not order.walls.namespaces:
+    if not walls.namespaces:
         # With namespaces, the kernel has killed all that the runner left behind.
-        _kill_orphans(own)
-    if order.run.scratch:
+        _kill_orphans(os.getpid())
+    if run.scratch:
         shutil.rmtree(scratch, ignore_errors=True)
     return {
         "setup_error": complaint,
@@ -88,16 +115,16 @@ def _run(order: Order, status: socket.socket) -> dict[str, object]:
     }
 
 
-def _make_scratch(order: Order) -> str:
-    """Enter the namespaces, or make a folder where there are none; return it, empty for none."""
-    if order.walls.namespaces:
-        namespaces.enter(order.walls.user, order.run.file_bytes)
+def _make_scratch(walls: Walls, run: RunLimits) -> str:
+    """Give the run its scratch folder, where there is one; return it, empty for none."""
+    if walls.namespaces:
+        namespaces.resize_scratch(run.file_bytes)
         return namespaces.SCRATCH
-    if not order.run.scratch:
+    if not run.scratch:
         return ""
-    folder = tempfile.mkdtemp(prefix="run-", dir=order.run.scratch)
-    if order.walls.user is not None:
-        os.chown(folder, order.walls.user, order.walls.user)
+    folder = tempfile.mkdtemp(prefix="run-", dir=run.scratch)
+    if walls.user is not None:
+        os.chown(folder, walls.user, walls.user)
     return folder
 
 

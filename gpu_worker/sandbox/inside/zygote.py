@@ -3,6 +3,9 @@
 The first message over the SOCK_SEQPACKET socket says which walls to put on. Each further one is
 an order: the run's limits with four descriptors: the job, the result pipe, the output pipe, and
 the socket on which the supervisor reports.
+
+Forking and making namespaces take most of what a run costs. Neither needs to know the order, so
+the next supervisor with its runner is made ahead, and waits for it.
 """
 
 from __future__ import annotations
@@ -16,7 +19,6 @@ import numpy as np
 
 from . import runner, supervisor
 from .layers import process, threads
-from .layers.limits import RunLimits
 from .preload import preload
 from .walls import Walls
 
@@ -45,22 +47,48 @@ def main(control: socket.socket) -> None:
     gc.freeze()
     control.send(READY)
     while True:
+        pid, orders = _prepare(control, walls)
         message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, _DESCRIPTORS)
         if not message:
             return
-        _serve(control, walls, RunLimits.from_bytes(message), descriptors)
+        pid, orders = _hand_over(control, walls, pid, orders, message, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        orders.close()
+        os.waitpid(pid, 0)
 
 
-def _serve(control: socket.socket, walls: Walls, run: RunLimits, descriptors: list[int]) -> None:
+def _prepare(control: socket.socket, walls: Walls) -> tuple[int, socket.socket]:
+    """Fork a supervisor that waits for an order; return its process id and where to send it."""
     own = os.getpid()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid = os.fork()
     if pid == 0:
         try:
             control.close()
-            supervisor.supervise(supervisor.Order(walls, run, own, *descriptors))
+            ours.close()
+            supervisor.supervise(walls, own, theirs)
         finally:
             # Whatever went wrong: never a second zygote. The judge sees the socket close.
             os._exit(1)
-    for descriptor in descriptors:
-        os.close(descriptor)
-    os.waitpid(pid, 0)
+    theirs.close()
+    return pid, ours
+
+
+def _hand_over(
+    control: socket.socket,
+    walls: Walls,
+    pid: int,
+    orders: socket.socket,
+    message: bytes,
+    descriptors: list[int],
+) -> tuple[int, socket.socket]:
+    """Send the order to the supervisor that waits, or to another if that one has died."""
+    try:
+        socket.send_fds(orders, [message], descriptors)
+    except OSError:
+        orders.close()
+        os.waitpid(pid, 0)
+        pid, orders = _prepare(control, walls)
+        socket.send_fds(orders, [message], descriptors)
+    return pid, orders

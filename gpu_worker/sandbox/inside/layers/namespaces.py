@@ -28,11 +28,13 @@ _READ_ONLY: Final = 1
 _NO_SET_USER_ID: Final = 2
 _NO_DEVICES: Final = 4
 _NO_PROGRAMS: Final = 8
+_HARDENED: Final = _NO_SET_USER_ID | _NO_DEVICES | _NO_PROGRAMS
+_REMOUNT: Final = 32
 _RECURSIVE: Final = 16384
 _PRIVATE: Final = 1 << 18
 
 
-def enter(user: int | None, scratch_bytes: int) -> None:
+def enter(user: int | None) -> None:
     """Enter new namespaces: a private scratch folder, an empty /proc, no network.
 
     `user` is whom the runner becomes; None: nobody, an ordinary user stays himself, in a user
@@ -48,12 +50,21 @@ def enter(user: int | None, scratch_bytes: int) -> None:
         libc.unshare(_ALL)
     # Nothing that is mounted here may reach the namespaces outside.
     libc.mount("none", "/", None, _RECURSIVE | _PRIVATE, None)
-    hardened = _NO_SET_USER_ID | _NO_DEVICES | _NO_PROGRAMS
-    libc.mount("none", "/proc", "tmpfs", hardened | _READ_ONLY, "size=4k,nr_inodes=2,mode=0555")
-    options = f"size={scratch_bytes},nr_inodes={SCRATCH_FILES},mode=0700,uid={owner}"
+    empty = "size=4k,nr_inodes=2,mode=0555"
+    libc.mount("none", "/proc", "tmpfs", _HARDENED | _READ_ONLY, empty)
+    options = f"size=4k,nr_inodes={SCRATCH_FILES},mode=0700,uid={owner}"
     if user is not None:
         options += f",gid={owner}"
-    libc.mount("none", SCRATCH, "tmpfs", hardened, options)
+    libc.mount("none", SCRATCH, "tmpfs", _HARDENED, options)
+
+
+def resize_scratch(size: int) -> None:
+    """Set how many bytes the scratch folder of these namespaces holds.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    libc.mount("none", SCRATCH, None, _HARDENED | _REMOUNT, f"size={size}")
 
 
 def _unshare_with_users() -> None:
