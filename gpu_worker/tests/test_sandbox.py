@@ -266,10 +266,12 @@ def test_closing_ends_everything_below() -> None:
 
 
 def test_a_good_submission_is_graded_within_the_budget(grade: Grade, right: str) -> None:
+    """Judge and runner: 300 ms. How fast the code is takes its own, bounded time after that."""
     times = []
     for _ in range(8):
-        started = time.perf_counter()
-        assert grade(right).outcome == "accepted"
-        times.append(time.perf_counter() - started)
+        graded = grade(right)
+        assert graded.outcome == "accepted"
+        phases = [timing for timing in graded.report.timings if timing.phase != "timing"]
+        times.append(sum(timing.ms for timing in phases))
     # The best of several: the machine may be busy with other things.
-    assert min(times) < 0.3
+    assert min(times) < 300
