@@ -22,7 +22,8 @@ ROLE_PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
     LEARNER: {},
     # app label -> permission codename prefixes or whole codenames
     AUTHOR: {"courses": CONTENT_ACTIONS, "grader": ("change_exercise", "view_exercise")},
-    # To change a submission is to decide on one that is held for review; its source stays.
+    # To change a submission is to decide on one that is held for review, and to send one again
+    # that the platform failed to grade. Its source nobody changes.
     GRADER: {"courses": ("view",), "grader": ("view", "change_submission")},
     OPERATOR: {"courses": CONTENT_ACTIONS, "grader": CONTENT_ACTIONS, "auth": CONTENT_ACTIONS},
 }

@@ -7,7 +7,6 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from courses.models import Chapter, ChapterRevision, Learner, QuizAttempt
-from grader.models import Exercise
 
 from .conftest import CHAPTER_URL, RIGHT_ANSWERS, answer_url
 
@@ -96,22 +95,3 @@ def test_a_draft_with_mistakes_says_which(author: Client, draft: Chapter) -> Non
     assert "summary, line 1, column 2" in body
     assert "#step-none" in body
     assert author.get(f"{CHAPTER_URL}files/mean.py").status_code == 404
-
-
-def test_an_exercise_does_not_lead_learners_to_a_draft(
-    author: Client, client: Client, draft: Chapter
-) -> None:
-    exercise = Exercise.objects.create(
-        slug="rmsnorm",
-        title="RMSNorm",
-        chapter=draft,
-        summary="s",
-        statement="s",
-        is_published=True,
-    )
-    url = exercise.get_absolute_url()
-    link = f'href="{CHAPTER_URL}"'
-    assert link not in client.get(url).content.decode()
-    assert link in author.get(url).content.decode()
-    Chapter.objects.update(published=True)
-    assert link in client.get(url).content.decode()

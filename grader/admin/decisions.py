@@ -25,9 +25,13 @@ TEMPLATE = "admin/grader/submission/decide.html"
 
 class DecisionForm(forms.Form):
     outcome = forms.ChoiceField(
+        # None is chosen beforehand: an acceptance is not what happens by a slip.
         choices=[
-            (outcome.value, f"{outcome.label}, score {score:g}")
-            for outcome, score in SCORES.items()
+            ("", "Choose one"),
+            *(
+                (outcome.value, f"{outcome.label}, score {score:g}")
+                for outcome, score in SCORES.items()
+            ),
         ]
     )
     reason = forms.CharField(

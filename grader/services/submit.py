@@ -96,7 +96,7 @@ def resubmit(user: User, submission: Submission) -> Submission:
         TooMany: too many of the learner's submissions wait already.
     """
     if submission.user_id != user.pk and not user.has_perm("grader.change_submission"):
-        raise NotAllowed("Only the learner who made this submission can send it again.")
+        raise NotAllowed("Only the submission's learner or a grader can send it again.")
     with transaction.atomic():
         learner = _lock_learner(submission.user)
         _check_open(submission.exercise)

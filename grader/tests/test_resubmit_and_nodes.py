@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -59,10 +59,18 @@ class TestResubmit:
         with pytest.raises(errors.NotResubmittable):
             services.resubmit(learner, submission)
 
-    def test_others_may_not(self, failed: Submission, other: User, grader: User) -> None:
-        for user in (other, grader):
-            with pytest.raises(errors.NotAllowed):
-                services.resubmit(user, failed)
+    def test_others_may_not(self, failed: Submission, other: User) -> None:
+        other.user_permissions.add(Permission.objects.get(codename="view_submission"))
+        with pytest.raises(errors.NotAllowed):
+            services.resubmit(other, failed)
+
+    def test_a_grader_may_in_the_learners_place(
+        self, failed: Submission, learner: User, grader: User, committed: Callable[..., Any]
+    ) -> None:
+        committed(services.resubmit, grader, failed)
+        failed.refresh_from_db()
+        assert (failed.state, failed.user) == ("queued", learner)
+        assert AuditEntry.objects.get().actor == grader
 
 
 class TestNodes:

@@ -111,6 +111,31 @@ def test_first_run_installs_and_the_next_does_not(checkout: Path, tmp_path: Path
     assert "Installing" not in again.stderr
 
 
+def test_what_pip_writes_is_shown_only_when_it_fails(
+    checkout: Path, tmp_path: Path, quick_python: str
+) -> None:
+    """pip warns of places and caches, in dozens of lines, while all goes well."""
+    pip = tmp_path / "pip"
+    stand_in(pip, "echo 'WARNING: Location /x may be ignored'; exit $(cat pip-exits-with)")
+    python = stand_in(
+        tmp_path / "python-chatty",
+        f'"{quick_python}" "$@"; code=$?\n'
+        f'if [ "$1 $2" = "-m venv" ]; then rm "$3/bin/python"; cp "{pip}" "$3/bin/python"; fi\n'
+        "exit $code",
+    )
+    (checkout / "pip-exits-with").write_text("0\n")
+    quiet = run(checkout, LEARNML_PYTHON=python)
+    assert "Installing" in quiet.stderr
+    assert "WARNING" not in quiet.stderr
+    assert not list(checkout.glob(".venv.log"))
+    (checkout / "requirements" / "site.txt").write_text("# another\n")
+    (checkout / "pip-exits-with").write_text("1\n")
+    failed = run(checkout, LEARNML_PYTHON=python)
+    assert failed.returncode == 1
+    assert "WARNING: Location /x may be ignored" in failed.stderr
+    assert "could not be installed" in failed.stderr
+
+
 def test_changed_lock_is_installed_anew(checkout: Path) -> None:
     run(checkout)
     (checkout / ".venv" / "left-over").write_text("")

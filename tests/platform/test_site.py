@@ -284,6 +284,11 @@ def test_celery_app_uses_the_shared_settings(settings: Settings) -> None:
     assert {name: app.conf[name] for name in expected} == expected
 
 
+def test_lost_queue_ends_the_sites_tasks_without_a_lecture_in_the_log() -> None:
+    """Celery prints a paragraph at each loss until this is decided."""
+    assert app.conf.worker_cancel_long_running_tasks_on_connection_loss is True
+
+
 def test_celery_app_is_the_current_one_in_every_thread() -> None:
     import threading
 

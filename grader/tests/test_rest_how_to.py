@@ -1,0 +1,81 @@
+"""The page "Grade over REST" taken literally: every command in it, in its order, with curl."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from pytest_django.live_server_helper import LiveServer
+
+from grader import tasks
+from grader.models import Exercise, Outcome, Submission
+from grader.tests.conftest import SOURCE
+from grader.tests.messages import verdict
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "grade-over-rest.md"
+ADDRESS = "http://localhost:8000"
+
+
+def commands() -> list[str]:
+    """Return the curl commands of the page, continued lines joined."""
+    blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    return [line for line in lines if line.startswith("curl ")]
+
+
+class Reader:
+    """Somebody who copies the commands into a shell and fills in what the page leaves open."""
+
+    def __init__(self, base_url: str, folder: Path) -> None:
+        self.base_url, self.folder = base_url, folder
+        self.token = self.id = ""
+
+    def run(self, command: str) -> str:
+        line = command.replace(ADDRESS, self.base_url).replace("PASSWORD", "grader-password")
+        line = re.sub(r"\bID\b", self.id, line)
+        done = subprocess.run(
+            ["sh", "-c", line.replace("curl ", "curl --silent --show-error --fail-with-body ", 1)],
+            cwd=self.folder,
+            env={"PATH": "/usr/local/bin:/usr/bin:/bin", "TOKEN": self.token, "NO_PROXY": "*"},
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+
+@pytest.mark.django_db(transaction=True)
+def test_every_command_of_the_page_works_in_its_order(
+    live_server: LiveServer, grader: User, exercise: Exercise, tmp_path: Path
+) -> None:
+    (tmp_path / "my_rmsnorm.py").write_text(SOURCE)
+    reader = Reader(live_server.url, tmp_path)
+    make_token, submit, list_them, read, read_source, decide = commands()
+
+    reader.token = json.loads(reader.run(make_token))["token"]
+    made: dict[str, Any] = json.loads(reader.run(submit))
+    reader.id = made["id"]
+    assert json.loads(reader.run(submit))["id"] == reader.id, "the same key, the same submission"
+
+    submission = Submission.objects.get(public_id=reader.id)
+    assert submission.source == SOURCE
+    tasks.record_verdict(verdict(submission, "flagged"))
+    listed = json.loads(reader.run(list_them))["results"]
+    assert [row["id"] for row in listed] == [reader.id]
+    assert json.loads(reader.run(read))["outcome"] == Outcome.FLAGGED
+    assert reader.run(read_source) == SOURCE
+    assert json.loads(reader.run(decide))["outcome"] == Outcome.ACCEPTED
+
+
+def test_the_page_needs_nothing_but_curl() -> None:
+    shown = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for block in shown:
+        assert "|" not in re.sub(r"'[^']*'", "", block)
+        for line in block.replace("\\\n", " ").splitlines():
+            assert line.startswith(("curl ", "TOKEN="))
