@@ -236,10 +236,12 @@ class CaseDrawer:
         """Draw a value for each parameter; none where they stay as the class makes them."""
         if self.plan.parameters == "as-made":
             return {}
+        bound = families.FLOAT16_GAMMA if self.dtype == np.float16 else np.inf
+        kind, dim = self.plan.parameters, self.shape[-1]
         return {
-            name: families.draw_parameter(self.plan.parameters, self.rng, self.shape[-1]).astype(
-                self.dtype
-            )
+            name: families.draw_parameter(kind, self.rng, dim)
+            .clip(-bound, bound)
+            .astype(self.dtype)
             for name in self.exercise.parameters
         }
 
@@ -274,9 +276,7 @@ def _settled(plan: CasePlan, draw: np.random.Generator) -> CasePlan:
         family = str(draw.choice(_DRAWN[family]))
     if layout == "drawn":
         layout = str(draw.choice(families.LAYOUTS))
-    faint = family in families.FAINT and plan.parameters == "random"
-    parameters = "below-one" if faint else plan.parameters
-    return dataclasses.replace(plan, family=family, layout=layout, parameters=parameters)
+    return dataclasses.replace(plan, family=family, layout=layout)
 
 
 def _contiguous(values: Array) -> ArrayValue:
