@@ -112,6 +112,7 @@ def added_per_grading() -> dict[str, Any]:
 
         zygote.run = timed  # type: ignore[method-assign]
         for _ in range(RUNS // 6):
+            time.sleep(PAUSE_SECONDS)
             spent.clear()
             graded = grade_source("rmsnorm", "numpy", RIGHT, zygote=zygote)
             if graded.outcome != "accepted":
