@@ -42,6 +42,7 @@ def mutants(source: str) -> list[Mutant]:
     Raises:
         SyntaxError: it is no program.
     """
+    source = source.removeprefix("\ufeff")
     count = len(_places(ast.parse(source)))
     found = []
     for number in range(count):
