@@ -15,7 +15,6 @@ from gpu_worker.judge.reference import expected_results
 from gpu_worker.judge.transcript import Raised, Refused, Transcript, read_transcript
 from gpu_worker.protocol import Outcome
 from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, Request, RunResult, Zygote
-from gpu_worker.sandbox.inside.runner import SETUP_FAILED
 from gpu_worker.sandbox.inside.wire import Frame, Job, Kind, encode_job, total_bytes
 
 _MEGABYTE = 1 << 20
@@ -171,8 +170,6 @@ def _reason_to_stop(
     earlier: Sequence[RunResult],
 ) -> Stop | None:
     """Return why the run did not come to its regular end; None if it did, or nothing says why."""
-    if run.exit_code == SETUP_FAILED and not run.frames:
-        return Stop(Outcome.NOT_GRADABLE, "The worker could not set up the run.")
     if run.overflow == "output":
         return Stop(
             Outcome.OUTPUT_LIMIT,

@@ -294,7 +294,7 @@ def _receipt(grading: _Grading, track: Track) -> Receipt:
         numpy=np.__version__,
         platform=f"{platform.system()} {platform.release()} {platform.machine()}"[:200],
         node=grading.node[:200],
-        isolation=isolation.LEVEL,
+        isolation=isolation.level_text(),
         limits=dict(grading.limits),
     )
 

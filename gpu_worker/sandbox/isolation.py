@@ -155,8 +155,10 @@ def _refusal(findings: Findings) -> str:
     )
 
 
-def __getattr__(name: str) -> str:
-    """Return `LEVEL`, the isolation in words, for receipts."""
-    if name == "LEVEL":
-        return establish().text
-    raise AttributeError(name)
+def level_text() -> str:
+    """Return this machine's isolation in words, for receipts; unlike `establish`, logs nothing.
+
+    Raises:
+        RefusedError: it is too low.
+    """
+    return _establish(os.environ).text

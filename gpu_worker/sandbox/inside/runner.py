@@ -30,8 +30,6 @@ from .layers.namespaces import SCRATCH
 from .walls import Walls
 
 SETUP_DONE: Final = b"isolated"
-SETUP_FAILED: Final = -1
-"""No process ends with this code: a run whose set-up failed is reported as an error instead."""
 _FAILED: Final = 97
 _NO_FOLDER: Final = "/nonexistent"
 _MESSAGE_BYTES: Final = 65_536
