@@ -15,9 +15,7 @@ def why_not_publishable(slug: str) -> str:
     Takes seconds: every submission runs in the sandbox, on the machine that asks.
     """
     # The judge needs NumPy, which the site loads for nothing else.
-    from gpu_worker.exercises.stored import HeaderError
-    from gpu_worker.judge.strength import check_stored
-    from gpu_worker.sandbox.client import SandboxError, Zygote
+    from gpu_worker.checking import HeaderError, SandboxError, Zygote, check_stored
 
     spec = find_spec(slug)
     if spec is None:

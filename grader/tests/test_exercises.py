@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import reverse
 
 from courses.models import Chapter
+from gpu_worker.checking import SandboxError
 from gpu_worker.exercises import get
-from gpu_worker.sandbox.client import SandboxError
 from gpu_worker.tests.conftest import RIGHT
 from grader import content
 from grader.models import AuditEntry, Exercise

@@ -6,10 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from gpu_worker.checking import Fate, HeaderError, SandboxError, Zygote, check_mutants, check_stored
 from gpu_worker.exercises import Exercise, UnknownExerciseError, get, slugs
-from gpu_worker.exercises.stored import HeaderError
-from gpu_worker.judge.strength import Fate, check_mutants, check_stored
-from gpu_worker.sandbox.client import SandboxError, Zygote
 
 
 class Command(BaseCommand):
