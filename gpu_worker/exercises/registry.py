@@ -2,7 +2,8 @@
 
 A folder holds `__init__.py` with a `SPECIFICATION`, `cases.py` with `GROUPS`, `PUBLIC_CASES` and
 `PLANS`, `mistakes.py`, and for each track `reference_<track>.py` and `starter_<track>.py`.
-Only tracks that have both are offered.
+Only tracks that have both are offered. `submissions/correct` and `submissions/wrong` hold programs
+that show whether the cases work; `chunked_numpy.py`, if there is one, is the yardstick of speed.
 """
 
 from __future__ import annotations

@@ -158,8 +158,9 @@ def draw_shape(name: str, draw: Draw) -> Shape:
         "odd": lambda: (some(2, 9), one_of(3, 7, 31, 33, 127, 129, 255)),
         "thousand": lambda: (some(2, 4), one_of(255, 256, 257, 1000, 1023, 1024, 1025)),
         "wide": lambda: (some(1, 2), one_of(2048, 4096, 4097, 5000)),
-        # One after the other in float32, the squares of 16,384 numbers drift past 32 units once
-        # in some thousand gradings, those of 65,536 past 64: such rows are float64.
+        # Added one after the other, the squares of 16,384 random numbers drift past half of the
+        # limit, those of 65,536 past all of it once in a hundred gradings. Rows as long as that
+        # hold plus and minus one, whose sums are exact.
         "very-wide": lambda: (1, one_of(8192, 16385, 32768)),
         "widest": lambda: (1, one_of(16384, 65536)),
         "square": lambda: (some(12, 20), one_of(128, 129, 200)),
