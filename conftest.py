@@ -140,9 +140,11 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """Debian's chromium, headless."""
+    """Debian's chromium, headless. While it lives, so does its event loop, and Django refuses to
+    use a database in a thread that has one: so it ends with its module.
+    """
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
