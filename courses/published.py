@@ -40,7 +40,7 @@ def reading_html(revision: ChapterRevision, course_slug: str, chapter_slug: str)
 
 def set_reading(page: Mapping[str, Any], course_slug: str, chapter_slug: str) -> SafeString:
     """Set the parts of a page that are the same for all readers, each time anew."""
-    context = {"page": page, "course": {"slug": course_slug}, "chapter": {"slug": chapter_slug}}
+    context = {"page": page, "course_slug": course_slug, "chapter_slug": chapter_slug}
     return mark_safe(render_to_string("courses/_reading.html", context))  # noqa: S308  a template's
 
 
