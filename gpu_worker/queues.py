@@ -16,6 +16,7 @@ QUEUE_CONTROL: Final = "control"
 TASK_GRADE: Final = "gpu_worker.grade"
 TASK_RECORD_PROGRESS: Final = "grader.record_progress"
 TASK_RECORD_VERDICT: Final = "grader.record_verdict"
+TASK_RECORD_REDELIVERY: Final = "grader.record_redelivery"
 TASK_RECORD_NODE: Final = "grader.record_node"
 
 # Redis transports serve the lowest number first.

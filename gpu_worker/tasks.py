@@ -29,11 +29,19 @@ zygote = Zygote()
 
 @shared_task(name=TASK_GRADE, bind=True)
 def grade(self: Any, message: Any) -> None:
-    """Grade one `GradeJob` and put its verdict on the queue `results`."""
+    """Grade one `GradeJob` and put its verdict on the queue `results`.
+
+    A job that comes back from a dead worker is not graded: it may be what killed it, or be done.
+    The site, which knows, starts another attempt or none.
+    """
     try:
         job = GradeJob.from_message(message)
     except ProtocolError as error:
         _answer_unreadable(self.app, message, error)
+        return
+    if (self.request.delivery_info or {}).get("redelivered"):
+        logger.warning("Submission %s came back from a worker that died.", job.submission)
+        reporter.send_redelivery(self.app, job)
         return
     with reporter.JobReporter(self.app, job) as progress:
         graded = _grade_or_explain(job, progress)

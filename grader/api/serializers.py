@@ -354,7 +354,7 @@ class SubmissionSerializer(SubmissionSummarySerializer):
         return {"reason": submission.decision_reason, "decided_at": moment}
 
     def get_grading_attempts(self, submission: Submission) -> int:
-        return submission.attempts.count()
+        return submission.attempts.filter(regrade_item__isnull=True).count()
 
 
 class WorkerSerializer(serializers.ModelSerializer[WorkerNode]):

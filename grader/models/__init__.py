@@ -5,6 +5,7 @@ from .audit import AuditAction, AuditEntry
 from .exercise import Exercise
 from .node import WorkerNode
 from .outbox import OutboxMessage
+from .regrade import RegradeItem, RegradeItemState, RegradeRun, RegradeScope, RegradeState
 from .states import AttemptState, Outcome, Phase, Queue, SubmissionState, Track
 from .submission import Submission
 from .token import ApiToken, Scope
@@ -20,6 +21,11 @@ __all__ = [
     "OutboxMessage",
     "Phase",
     "Queue",
+    "RegradeItem",
+    "RegradeItemState",
+    "RegradeRun",
+    "RegradeScope",
+    "RegradeState",
     "Scope",
     "Submission",
     "SubmissionState",

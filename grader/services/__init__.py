@@ -4,7 +4,15 @@ from .decide import decide_flagged
 from .dispatch import send_outbox
 from .errors import Refused
 from .lost import Swept, requeue_lost
-from .record import Recorded, record_node, record_progress, record_verdict, reject_verdict
+from .record import (
+    Recorded,
+    record_node,
+    record_progress,
+    record_redelivery,
+    record_verdict,
+    reject_verdict,
+)
+from .regrade import commit_regrade, start_regrade, undo_regrade
 from .submit import resubmit, submit
 from .tokens import create_token, revoke_token
 
@@ -12,15 +20,19 @@ __all__ = [
     "Recorded",
     "Refused",
     "Swept",
+    "commit_regrade",
     "create_token",
     "decide_flagged",
     "record_node",
     "record_progress",
+    "record_redelivery",
     "record_verdict",
     "reject_verdict",
     "requeue_lost",
     "resubmit",
     "revoke_token",
     "send_outbox",
+    "start_regrade",
     "submit",
+    "undo_regrade",
 ]
