@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from pydantic import ValidationError
 
+from courses import edition
 from courses.content.errors import ContentError
 from courses.content.exporter import stored_content
 from courses.content.schema import ChapterContent, content_hash, to_data
@@ -62,6 +63,7 @@ def publish_chapter(chapter: Chapter, by: User | None) -> ChapterRevision:
         )
         # Not by save(): an edit's history row is written once, by the edit itself.
         Chapter.objects.filter(pk=locked.pk).update(current_revision=revision)
+        edition.advance()
         chapter.current_revision = revision
         return revision
 

@@ -18,6 +18,7 @@ from courses import learners, panels, preview, queries
 from courses.conditional import with_etag
 from courses.content.errors import ContentError, describe
 from courses.models import Course, MathStylesheet
+from courses.public_pages import THEME_COOKIE, public_page
 from courses.published import reading_html, set_reading
 from courses.queries import ChapterPage
 from courses.quiz.attempts import answer_question
@@ -26,7 +27,6 @@ from courses.quiz.state import Problem, Quiz, quiz_of
 from courses.rendering import RenderError
 
 THEMES = ("auto", "light", "dark")
-THEME_COOKIE = "theme"
 THEME_COOKIE_AGE_SECONDS = 365 * 24 * 3600
 UNREADABLE_STATUS = 422
 
@@ -53,6 +53,7 @@ def _lookup(request: HttpRequest) -> dict[str, Any] | None:
 
 
 @require_safe
+@public_page
 def home(request: HttpRequest) -> HttpResponseBase:
     """All courses, and what to read next."""
     courses = queries.course_entries(_lookup(request))
@@ -72,6 +73,7 @@ def dashboard(request: HttpRequest) -> HttpResponseBase:
 
 
 @require_safe
+@public_page
 def course(request: HttpRequest, course_slug: str) -> HttpResponseBase:
     """One course's contents."""
     entry = next(iter(queries.course_entries(_lookup(request), course_slug)), None)
@@ -89,6 +91,7 @@ def course(request: HttpRequest, course_slug: str) -> HttpResponseBase:
 
 
 @require_safe
+@public_page
 def chapter(request: HttpRequest, course_slug: str, chapter_slug: str) -> HttpResponseBase:
     """One chapter, as last published, with the learner's answers; for authors also a draft."""
     try:

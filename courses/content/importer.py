@@ -15,7 +15,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import models, transaction
 
-from courses import services
+from courses import edition, services
 from courses.models import Chapter, Course
 from courses.publishing import BUILD_VERSION, build
 
@@ -137,6 +137,7 @@ def _order_chapters(course: Course, content: CourseContent, keep: bool) -> None:
         for position, slug in enumerate(content.chapters, start=1):
             course.chapters.filter(slug=slug).exclude(position=position).update(position=position)
         Course.objects.filter(pk=course.pk).update(imported_content_hash=_course_hash(course))
+        edition.advance()
 
 
 def _load_chapter(

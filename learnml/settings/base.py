@@ -45,11 +45,13 @@ MIDDLEWARE = [
     "learnml.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "learnml.public_pages.PublicPagesMiddleware",
     # Static files are compressed beforehand; pages here, with padding against BREACH.
     "learnml.responses.CompressionMiddleware",
     "learnml.security.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "learnml.same_origin.SameOriginMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
