@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .course import Chapter, Course
+from .figure import Figure
 from .learner import ChapterCompletion, Learner, QuizAttempt, RequirementMet
 from .parts import DerivationStep, Formula, FormulaSymbol, Listing, MechanismStep
 from .question import Choice, NumericHint, Question
@@ -15,6 +16,7 @@ __all__ = [
     "Choice",
     "Course",
     "DerivationStep",
+    "Figure",
     "Formula",
     "FormulaSymbol",
     "ImmutableError",
