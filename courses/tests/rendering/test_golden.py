@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from courses.rendering import Rendered, Source, render_all
+from courses.rendering import Rendered, Source, render_all, without_marks
 from courses.tests.rendering.regenerate import GOLDEN, golden_files
 from courses.tests.rendering.samples import MARKDOWN, SILENT_MISTAKES, TEX
 
