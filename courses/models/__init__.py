@@ -6,7 +6,7 @@ from .course import Chapter, Course
 from .figure import Figure
 from .learner import ChapterCompletion, Learner, QuizAttempt, RequirementMet
 from .parts import DerivationStep, Formula, FormulaSymbol, Listing, MechanismStep
-from .question import Choice, NumericHint, Question
+from .question import Choice, MatchingPair, NumericHint, OrderingItem, Question
 from .revision import ChapterRevision, ImmutableError, MathStylesheet
 
 __all__ = [
@@ -22,9 +22,11 @@ __all__ = [
     "ImmutableError",
     "Learner",
     "Listing",
+    "MatchingPair",
     "MathStylesheet",
     "MechanismStep",
     "NumericHint",
+    "OrderingItem",
     "Question",
     "QuizAttempt",
     "RequirementMet",
