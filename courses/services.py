@@ -13,7 +13,13 @@ from pydantic import ValidationError
 from courses import edition
 from courses.content.errors import ContentError
 from courses.content.exporter import stored_content
-from courses.content.schema import ChapterContent, content_hash, to_data
+from courses.content.schema import (
+    QUESTION_MODELS,
+    QUESTION_ROWS,
+    ChapterContent,
+    content_hash,
+    to_data,
+)
 from courses.models import Chapter, ChapterRevision, MathStylesheet, Question
 from courses.publishing import BUILD_VERSION, Built, build
 from courses.rendering import SourceError
@@ -82,11 +88,11 @@ def publish_or_check(chapter: Chapter, by: User | None) -> None:
 
 
 def drop_rows_of_other_kinds(question: Question) -> None:
-    """Delete choices of a numeric question, hints of one with choices: its kind was changed."""
-    if question.kind == Question.Kind.NUMERIC:
-        question.choices.all().delete()
-    else:
-        question.hints.all().delete()
+    """Delete the rows that a question's kind does not have, such as choices of a numeric one."""
+    fields = QUESTION_MODELS[question.kind].model_fields
+    for name in QUESTION_ROWS:
+        if name not in fields:
+            getattr(question, name).all().delete()
 
 
 def store_stylesheet(css: str, css_hash: str) -> MathStylesheet | None:

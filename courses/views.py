@@ -22,7 +22,7 @@ from courses.public_pages import THEME_COOKIE, public_page
 from courses.published import reading_html, set_reading
 from courses.queries import ChapterPage
 from courses.quiz.attempts import answer_question
-from courses.quiz.kinds import AnswerError, read
+from courses.quiz.kinds import AnswerError, as_sent, read
 from courses.quiz.state import Problem, Quiz, quiz_of
 from courses.rendering import RenderError
 
@@ -114,7 +114,8 @@ def answer(
     try:
         given = read(found.revision.answers[question_key], request.POST)
     except AnswerError as error:
-        problem = Problem(question_key, _as_sent(found, question_key, request), str(error))
+        sent = as_sent(found.revision.answers[question_key], request.POST)
+        problem = Problem(question_key, sent, str(error))
     else:
         if found.is_preview:
             attempt = preview.tried(found, question_key, given)
@@ -186,8 +187,7 @@ def _found(request: HttpRequest, course_slug: str, chapter_slug: str) -> Chapter
 
 
 def _quiz(request: HttpRequest, found: ChapterPage, problem: Problem | None = None) -> Quiz:
-    seed = str(request.user.pk) if request.user.is_authenticated else ""
-    return quiz_of(found.revision, found.attempts, seed, problem)
+    return quiz_of(found.revision, found.attempts, learners.order_seed(request), problem)
 
 
 def _chapter_response(
@@ -240,11 +240,3 @@ def _answered(
     if problem is not None or found.is_preview:
         return _chapter_response(request, found, _quiz(request, found, problem), status)
     return SeeOther(f"{found.chapter.get_absolute_url()}#question-{question_key}")
-
-
-def _as_sent(found: ChapterPage, question_key: str, request: HttpRequest) -> Any:
-    """What was sent, to be shown again: only what the question could have offered."""
-    answers = found.revision.answers[question_key]
-    if "choices" in answers:
-        return [key for key in request.POST.getlist("choice") if key in answers["choices"]]
-    return request.POST.get("value", "")[:100]

@@ -23,7 +23,7 @@ from . import files
 from .errors import ContentError, FileError, describe
 from .exporter import CHAPTER_FIELDS, course_content, stored_content
 from .rules import broken_rules
-from .schema import ChapterContent, CourseContent, content_hash, to_data
+from .schema import QUESTION_ROWS, ChapterContent, CourseContent, content_hash, to_data
 
 CHANGE_REASON = "Imported from files"
 EDITED_TEXT = (
@@ -219,13 +219,14 @@ def write_chapter(chapter: Chapter, content: ChapterContent, files_hash: str = "
     _sync(chapter.steps, "key", data["steps"])
     _sync(chapter.mechanism, "key", data["mechanism"])
     _sync(chapter.listings, "filename", data["listings"])
+    _sync(chapter.figures, "key", data.get("figures", []))
     for question in data["questions"]:
-        question.setdefault("answer", "")
-        question.setdefault("tolerance", "")
-    questions = _sync(chapter.questions, "key", data["questions"], leave_out=("choices", "hints"))
+        for name in ("answer", "tolerance", "language", "code", "output"):
+            question.setdefault(name, "")
+    questions = _sync(chapter.questions, "key", data["questions"], leave_out=tuple(QUESTION_ROWS))
     for question, row in zip(questions, data["questions"], strict=True):
-        _sync(question.choices, "key", row.get("choices", []))
-        _sync(question.hints, "value", row.get("hints", []))
+        for name, identity in QUESTION_ROWS.items():
+            _sync(getattr(question, name), identity, row.get(name, []))
 
 
 def _sync(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from .course import Chapter, Course
 from .edition import Edition
+from .figure import Figure
 from .learner import ChapterCompletion, Learner, QuizAttempt, RequirementMet
 from .parts import DerivationStep, Formula, FormulaSymbol, Listing, MechanismStep
-from .question import Choice, NumericHint, Question
+from .question import Choice, MatchingPair, NumericHint, OrderingItem, Question
 from .revision import ChapterRevision, ImmutableError, MathStylesheet
 
 __all__ = [
@@ -17,14 +18,17 @@ __all__ = [
     "Course",
     "DerivationStep",
     "Edition",
+    "Figure",
     "Formula",
     "FormulaSymbol",
     "ImmutableError",
     "Learner",
     "Listing",
+    "MatchingPair",
     "MathStylesheet",
     "MechanismStep",
     "NumericHint",
+    "OrderingItem",
     "Question",
     "QuizAttempt",
     "RequirementMet",

@@ -2,10 +2,22 @@
 
 from .attempt import GradingAttempt
 from .audit import AuditAction, AuditEntry
+from .code_run import CodeRun
+from .draft import Draft
 from .exercise import Exercise
 from .node import WorkerNode
 from .outbox import OutboxMessage
-from .states import AttemptState, Outcome, Phase, Queue, SubmissionState, Track
+from .states import (
+    AttemptState,
+    Outcome,
+    Phase,
+    Queue,
+    RunKind,
+    RunOutcome,
+    RunState,
+    SubmissionState,
+    Track,
+)
 from .submission import Submission
 from .token import ApiToken, Scope
 
@@ -14,12 +26,17 @@ __all__ = [
     "AttemptState",
     "AuditAction",
     "AuditEntry",
+    "CodeRun",
+    "Draft",
     "Exercise",
     "GradingAttempt",
     "Outcome",
     "OutboxMessage",
     "Phase",
     "Queue",
+    "RunKind",
+    "RunOutcome",
+    "RunState",
     "Scope",
     "Submission",
     "SubmissionState",

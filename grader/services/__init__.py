@@ -2,9 +2,11 @@
 
 from .decide import decide_flagged
 from .dispatch import send_outbox
+from .drafts import keep_draft
 from .errors import Refused
 from .lost import Swept, requeue_lost
 from .record import Recorded, record_node, record_progress, record_verdict, reject_verdict
+from .runs import end_late_runs, purge_runs, record_run, start_run
 from .submit import resubmit, submit
 from .tokens import create_token, revoke_token
 
@@ -14,13 +16,18 @@ __all__ = [
     "Swept",
     "create_token",
     "decide_flagged",
+    "end_late_runs",
+    "keep_draft",
+    "purge_runs",
     "record_node",
     "record_progress",
+    "record_run",
     "record_verdict",
     "reject_verdict",
     "requeue_lost",
     "resubmit",
     "revoke_token",
     "send_outbox",
+    "start_run",
     "submit",
 ]
