@@ -8,21 +8,25 @@ from __future__ import annotations
 import http.client
 import multiprocessing
 import os
+import statistics
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from bench.results import summary
-from tests.platform.instance import PROJECT, Instance, free_port, wait_for
+from tests.platform.instance import DEMO_PASSWORD, PROJECT, Instance, free_port, wait_for
 
 CLIENT_PROCESSES = 2
 CONNECTIONS_PER_PROCESS = 4
 SECONDS = 6.0
+BROWSER = {"Accept-Encoding": "gzip, deflate, br, zstd"}
 CHAPTER = "/courses/learn-ml-from-scratch/deep-neural-representations/"
 
 
@@ -33,16 +37,24 @@ def measure(folder: Path) -> dict[str, Any]:
         instance.start().wait_until_ready()
         instance.wait_until_graders_work()
         port = int(instance.environment["PORT"])
-        etag = one_answer(port, CHAPTER, {}).getheader("ETag") or ""
+        known = {"If-None-Match": one_answer(port, CHAPTER, BROWSER).getheader("ETag") or ""}
+        signed_in = {"Cookie": session_cookie(port, "learner")}
         with bare_server() as bare:
             rows = {
                 "bare view": load(bare, "/", {}),
-                "chapter page": load(port, CHAPTER, {}),
-                "chapter page, gzip": load(port, CHAPTER, {"Accept-Encoding": "gzip"}),
-                "chapter page, not modified": load(port, CHAPTER, {"If-None-Match": etag}),
-                "home page": load(port, "/", {}),
+                "chapter page": load(port, CHAPTER, BROWSER),
+                "chapter page, not modified": load(port, CHAPTER, {**BROWSER, **known}),
+                "chapter page, not compressed": load(port, CHAPTER, {}),
+                "home page": load(port, "/", BROWSER),
                 "bare view, again": load(bare, "/", {}),
+                "chapter page, signed in": load(port, CHAPTER, {**BROWSER, **signed_in}),
+                "dashboard, signed in": load(port, "/dashboard/", {**BROWSER, **signed_in}),
             }
+        bare_rate = statistics.mean(
+            rows[name]["requests_per_second"] for name in ("bare view", "bare view, again")
+        )
+        for row in rows.values():
+            row["of_bare_view"] = round(row["requests_per_second"] / bare_rate, 3)
         return {
             "unit": "requests/s; latency in ms",
             "servers": "gunicorn gthread, 2 workers, 8 threads each",
@@ -51,6 +63,21 @@ def measure(folder: Path) -> dict[str, Any]:
         }
     finally:
         instance.end()
+
+
+def session_cookie(port: int, username: str) -> str:
+    """Sign in, as a form of the site itself does, and return the session's cookie."""
+    form = urlencode({"login": username, "password": DEMO_PASSWORD})
+    headers = {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "Origin": f"http://127.0.0.1:{port}",
+    }
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("POST", "/accounts/login/", form, headers)
+    answer = connection.getresponse()
+    answer.read()
+    cookies = SimpleCookie(", ".join(answer.headers.get_all("Set-Cookie") or []))
+    return f"sessionid={cookies['sessionid'].value}"
 
 
 @contextmanager

@@ -24,8 +24,10 @@ from courses.models import (
     Formula,
     FormulaSymbol,
     Listing,
+    MatchingPair,
     MechanismStep,
     NumericHint,
+    OrderingItem,
     Question,
 )
 
@@ -42,9 +44,17 @@ _COVERED: dict[type[models.Model], tuple[tuple[Any, str], ...]] = {
         (Question, "chapter"),
         (Choice, "question__chapter"),
         (NumericHint, "question__chapter"),
+        (OrderingItem, "question__chapter"),
+        (MatchingPair, "question__chapter"),
     ),
     Formula: ((Formula, "id"), (FormulaSymbol, "formula")),
-    Question: ((Question, "id"), (Choice, "question"), (NumericHint, "question")),
+    Question: (
+        (Question, "id"),
+        (Choice, "question"),
+        (NumericHint, "question"),
+        (OrderingItem, "question"),
+        (MatchingPair, "question"),
+    ),
 }
 # What a form neither shows nor writes.
 _BOOKKEEPING = {"current_revision_id", "imported_files_hash", "imported_content_hash"}

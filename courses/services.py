@@ -10,9 +10,16 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from pydantic import ValidationError
 
+from courses import edition
 from courses.content.errors import ContentError
 from courses.content.exporter import stored_content
-from courses.content.schema import ChapterContent, content_hash, to_data
+from courses.content.schema import (
+    QUESTION_MODELS,
+    QUESTION_ROWS,
+    ChapterContent,
+    content_hash,
+    to_data,
+)
 from courses.models import Chapter, ChapterRevision, MathStylesheet, Question
 from courses.publishing import BUILD_VERSION, Built, build
 from courses.rendering import SourceError
@@ -62,6 +69,7 @@ def publish_chapter(chapter: Chapter, by: User | None) -> ChapterRevision:
         )
         # Not by save(): an edit's history row is written once, by the edit itself.
         Chapter.objects.filter(pk=locked.pk).update(current_revision=revision)
+        edition.advance()
         chapter.current_revision = revision
         return revision
 
@@ -80,11 +88,11 @@ def publish_or_check(chapter: Chapter, by: User | None) -> None:
 
 
 def drop_rows_of_other_kinds(question: Question) -> None:
-    """Delete choices of a numeric question, hints of one with choices: its kind was changed."""
-    if question.kind == Question.Kind.NUMERIC:
-        question.choices.all().delete()
-    else:
-        question.hints.all().delete()
+    """Delete the rows that a question's kind does not have, such as choices of a numeric one."""
+    fields = QUESTION_MODELS[question.kind].model_fields
+    for name in QUESTION_ROWS:
+        if name not in fields:
+            getattr(question, name).all().delete()
 
 
 def store_stylesheet(css: str, css_hash: str) -> MathStylesheet | None:

@@ -18,15 +18,15 @@ from courses import learners, panels, preview, queries
 from courses.conditional import with_etag
 from courses.content.errors import ContentError, describe
 from courses.models import Course, MathStylesheet
+from courses.public_pages import THEME_COOKIE, public_page
 from courses.published import reading_html, set_reading
 from courses.queries import ChapterPage
 from courses.quiz.attempts import answer_question
-from courses.quiz.kinds import AnswerError, read
+from courses.quiz.kinds import AnswerError, as_sent, read
 from courses.quiz.state import Problem, Quiz, quiz_of
 from courses.rendering import RenderError
 
 THEMES = ("auto", "light", "dark")
-THEME_COOKIE = "theme"
 THEME_COOKIE_AGE_SECONDS = 365 * 24 * 3600
 UNREADABLE_STATUS = 422
 
@@ -53,6 +53,7 @@ def _lookup(request: HttpRequest) -> dict[str, Any] | None:
 
 
 @require_safe
+@public_page
 def home(request: HttpRequest) -> HttpResponseBase:
     """All courses, and what to read next."""
     courses = queries.course_entries(_lookup(request))
@@ -72,6 +73,7 @@ def dashboard(request: HttpRequest) -> HttpResponseBase:
 
 
 @require_safe
+@public_page
 def course(request: HttpRequest, course_slug: str) -> HttpResponseBase:
     """One course's contents."""
     entry = next(iter(queries.course_entries(_lookup(request), course_slug)), None)
@@ -89,6 +91,7 @@ def course(request: HttpRequest, course_slug: str) -> HttpResponseBase:
 
 
 @require_safe
+@public_page
 def chapter(request: HttpRequest, course_slug: str, chapter_slug: str) -> HttpResponseBase:
     """One chapter, as last published, with the learner's answers; for authors also a draft."""
     try:
@@ -111,7 +114,8 @@ def answer(
     try:
         given = read(found.revision.answers[question_key], request.POST)
     except AnswerError as error:
-        problem = Problem(question_key, _as_sent(found, question_key, request), str(error))
+        sent = as_sent(found.revision.answers[question_key], request.POST)
+        problem = Problem(question_key, sent, str(error))
     else:
         if found.is_preview:
             attempt = preview.tried(found, question_key, given)
@@ -183,8 +187,7 @@ def _found(request: HttpRequest, course_slug: str, chapter_slug: str) -> Chapter
 
 
 def _quiz(request: HttpRequest, found: ChapterPage, problem: Problem | None = None) -> Quiz:
-    seed = str(request.user.pk) if request.user.is_authenticated else ""
-    return quiz_of(found.revision, found.attempts, seed, problem)
+    return quiz_of(found.revision, found.attempts, learners.order_seed(request), problem)
 
 
 def _chapter_response(
@@ -237,11 +240,3 @@ def _answered(
     if problem is not None or found.is_preview:
         return _chapter_response(request, found, _quiz(request, found, problem), status)
     return SeeOther(f"{found.chapter.get_absolute_url()}#question-{question_key}")
-
-
-def _as_sent(found: ChapterPage, question_key: str, request: HttpRequest) -> Any:
-    """What was sent, to be shown again: only what the question could have offered."""
-    answers = found.revision.answers[question_key]
-    if "choices" in answers:
-        return [key for key in request.POST.getlist("choice") if key in answers["choices"]]
-    return request.POST.get("value", "")[:100]

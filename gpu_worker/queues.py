@@ -14,10 +14,12 @@ QUEUE_RESULTS: Final = "results"
 QUEUE_CONTROL: Final = "control"
 
 TASK_GRADE: Final = "gpu_worker.grade"
+TASK_RUN: Final = "gpu_worker.run"
 TASK_RECORD_PROGRESS: Final = "grader.record_progress"
 TASK_RECORD_VERDICT: Final = "grader.record_verdict"
 TASK_RECORD_REDELIVERY: Final = "grader.record_redelivery"
 TASK_RECORD_NODE: Final = "grader.record_node"
+TASK_RECORD_RUN: Final = "grader.record_run"
 
 # Redis transports serve the lowest number first.
 PRIORITY_LEARNER: Final = 0

@@ -1,4 +1,4 @@
-"""The worker's one task: parse the job, grade it, answer. A job is never left unanswered."""
+"""The worker's tasks: parse the job, do it, answer. A grading is never left unanswered."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import shared_task
 
-from gpu_worker import reporter
+from gpu_worker import reporter, running
 from gpu_worker.judge import Graded, grade_source
 from gpu_worker.node import node_name
 from gpu_worker.protocol import (
@@ -16,9 +16,10 @@ from gpu_worker.protocol import (
     Outcome,
     ProtocolError,
     Report,
+    RunJob,
     Verdict,
 )
-from gpu_worker.queues import TASK_GRADE
+from gpu_worker.queues import TASK_GRADE, TASK_RUN
 from gpu_worker.sandbox.client import SandboxError, Zygote
 
 logger = logging.getLogger(__name__)
@@ -39,13 +40,34 @@ def grade(self: Any, message: Any) -> None:
     except ProtocolError as error:
         _answer_unreadable(self.app, message, error)
         return
-    if (self.request.delivery_info or {}).get("redelivered"):
+    if _came_back(self):
         logger.warning("Submission %s came back from a worker that died.", job.submission)
         reporter.send_redelivery(self.app, job)
         return
     with reporter.JobReporter(self.app, job) as progress:
         graded = _grade_or_explain(job, progress)
     reporter.send_verdict(self.app, as_verdict(job.submission, job.lease, graded))
+
+
+@shared_task(name=TASK_RUN, bind=True)
+def run(self: Any, message: Any) -> None:
+    """Run one `RunJob` and put what came of it on the queue `results`."""
+    try:
+        job = RunJob.from_message(message)
+    except ProtocolError as error:
+        # The site gives up a run that nobody answers, and says so.
+        logger.error("A message on the queue is no run: %s", error)
+        return
+    if _came_back(self):
+        # It may be what killed the worker. The site ends what nobody answers.
+        logger.warning("Run %s came back from a worker that died.", job.run)
+        return
+    running.answer(self.app, job, zygote)
+
+
+def _came_back(task: Any) -> bool:
+    """Return whether the queue hands the task's message out for the second time."""
+    return bool((task.request.delivery_info or {}).get("redelivered"))
 
 
 def _grade_or_explain(job: GradeJob, progress: reporter.JobReporter) -> Graded:

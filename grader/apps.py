@@ -8,6 +8,10 @@ class GraderConfig(AppConfig):
     verbose_name = "Grading"
 
     def ready(self) -> None:
+        from courses import edition
+        from grader.models import Exercise
         from grader.web import panels
 
         panels.register()
+        # The chapter's page lists its exercises.
+        edition.advances_with(Exercise)

@@ -19,6 +19,10 @@ __all__ = [
     "outbox_batch_size",
     "regrades_on_queue",
     "resend_after",
+    "run_retention",
+    "run_silence",
+    "run_wait",
+    "runs_per_minute",
     "submissions_per_minute",
     "token_lifetime_days",
 ]
@@ -65,6 +69,25 @@ def outbox_batch_size() -> int:
 
 def token_lifetime_days() -> int:
     return int(settings.GRADING["TOKEN_LIFETIME_DAYS"])
+
+
+def runs_per_minute() -> int:
+    return int(settings.GRADING["RUNS_PER_MINUTE"])
+
+
+def run_wait() -> timedelta:
+    """How long a run may wait for a worker; after that nobody looks at it any more."""
+    return timedelta(seconds=settings.GRADING["RUN_WAIT_SECONDS"])
+
+
+def run_silence() -> timedelta:
+    """How long a worker that took a run may stay silent before it counts as lost."""
+    return timedelta(seconds=settings.GRADING["RUN_SILENCE_SECONDS"])
+
+
+def run_retention() -> timedelta:
+    """How long a finished run is kept."""
+    return timedelta(hours=settings.GRADING["RUN_RETENTION_HOURS"])
 
 
 def resend_after() -> timedelta:

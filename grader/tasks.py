@@ -8,11 +8,19 @@ from typing import Any
 from celery import shared_task
 from django.db.utils import InterfaceError, OperationalError
 
-from gpu_worker.protocol import NodeReport, Progress, ProtocolError, Redelivery, Verdict
+from gpu_worker.protocol import (
+    NodeReport,
+    Progress,
+    ProtocolError,
+    Redelivery,
+    RunUpdate,
+    Verdict,
+)
 from gpu_worker.queues import (
     TASK_RECORD_NODE,
     TASK_RECORD_PROGRESS,
     TASK_RECORD_REDELIVERY,
+    TASK_RECORD_RUN,
     TASK_RECORD_VERDICT,
 )
 from grader import services
@@ -72,6 +80,16 @@ def record_node(message: object) -> None:
     services.record_node(report)
 
 
+@shared_task(name=TASK_RECORD_RUN, **RETRY)
+def record_run(message: object) -> None:
+    try:
+        update = RunUpdate.from_message(clean(message))
+    except ProtocolError as error:
+        logger.error("A run's answer cannot be used: %s", error)
+        return
+    services.record_run(update)
+
+
 @shared_task(name="grader.send_outbox")
 def send_outbox() -> int:
     return services.send_outbox()
@@ -81,3 +99,9 @@ def send_outbox() -> int:
 def requeue_lost() -> int:
     swept = services.requeue_lost()
     return swept.lost + swept.resent
+
+
+@shared_task(name="grader.end_runs")
+def end_runs() -> int:
+    """End runs that nobody answers, and delete those that were kept long enough."""
+    return services.end_late_runs() + services.purge_runs()

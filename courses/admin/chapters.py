@@ -23,8 +23,10 @@ from .inlines import (
     FormulaInline,
     FormulaSymbolInline,
     ListingInline,
+    MatchingPairInline,
     MechanismStepInline,
     NumericHintInline,
+    OrderingItemInline,
     QuestionInline,
     RevisionInline,
 )
@@ -75,6 +77,7 @@ class ChapterAdmin(KeepWhatLearnersUsedMixin, PublishOnSaveAdmin):
             {
                 "classes": ("collapse",),
                 "fields": (
+                    "prerequisites",
                     "intuition",
                     "formulas_intro",
                     "derivation_intro",
@@ -149,8 +152,12 @@ class QuestionAdmin(PartAdmin):
     list_display = ("key", "kind", "chapter")
     list_filter = ("chapter", "kind")
     search_fields = ("key", "prompt")
-    fields = ("chapter", "key", "kind", "prompt", "explanation", "answer", "tolerance")
-    inlines = (ChoiceInline, NumericHintInline)
+    fieldsets = (
+        (None, {"fields": ("chapter", "key", "kind", "prompt", "explanation")}),
+        ("A number", {"fields": (("answer", "tolerance"),)}),
+        ("What a program prints", {"fields": ("language", "code", "output")}),
+    )
+    inlines = (ChoiceInline, OrderingItemInline, MatchingPairInline, NumericHintInline)
 
     def before_publishing(self, obj: Any) -> None:
         services.drop_rows_of_other_kinds(obj)

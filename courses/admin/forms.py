@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 
 from adminsortable2.admin import CustomInlineFormSet
 from django import forms
+from django.contrib.admin.widgets import AdminTextareaWidget
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from courses.models import Chapter, Listing
+from courses.models import Chapter, Listing, NumericHint
 from courses.rendering import SourceError
 
 from .conflicts import LoadedStateForm
-from .fields import NamedLinesField, RequirementsField
+from .fields import ExactTextField, NamedLinesField, RequirementsField
 
 Errors = dict[str, list[SourceError]]
 
@@ -99,6 +100,19 @@ class ListingForm(forms.ModelForm):
 
     class Meta:
         model = Listing
+        exclude: Sequence[str] = ()
+
+
+class HintForm(forms.ModelForm):
+    # What a program prints may have several lines.
+    value = ExactTextField(
+        widget=AdminTextareaWidget(attrs={"rows": 2}),
+        max_length=500,
+        help_text="The wrong number, or what the program would print.",
+    )
+
+    class Meta:
+        model = NumericHint
         exclude: Sequence[str] = ()
 
 

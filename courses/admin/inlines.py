@@ -21,12 +21,14 @@ from courses.models import (
     Formula,
     FormulaSymbol,
     Listing,
+    MatchingPair,
     MechanismStep,
     NumericHint,
+    OrderingItem,
     Question,
 )
 
-from .forms import ListingForm, PartFormSet
+from .forms import HintForm, ListingForm, PartFormSet
 from .publishing import TEXT_OVERRIDES, content_errors
 
 
@@ -98,14 +100,30 @@ class FormulaSymbolInline(PartInlineMixin, SortableTabularInline):
 class ChoiceInline(PartInlineMixin, SortableStackedInline):
     model = Choice
     part = "questions/{key}/choices"
+    verbose_name_plural = "choices (for questions with one or several right choices)"
 
 
 class NumericHintInline(PartInlineMixin, SortableStackedInline):
     model = NumericHint
+    form = HintForm
     part = "questions/{key}/hints"
     identity = ""
-    verbose_name = "hint for a wrong value"
-    verbose_name_plural = "hints for wrong values (numeric questions)"
+    verbose_name = "hint for a wrong answer"
+    verbose_name_plural = "hints for wrong answers (numbers, and what a program prints)"
+
+
+class OrderingItemInline(PartInlineMixin, SortableStackedInline):
+    model = OrderingItem
+    part = "questions/{key}/items"
+    verbose_name = "step"
+    verbose_name_plural = "steps in their right order (for questions that ask for an order)"
+
+
+class MatchingPairInline(PartInlineMixin, SortableStackedInline):
+    model = MatchingPair
+    part = "questions/{key}/pairs"
+    verbose_name = "pair"
+    verbose_name_plural = "pairs (for questions that ask what belongs together)"
 
 
 class ReadOnlyInlineMixin:

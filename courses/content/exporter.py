@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
@@ -10,16 +11,14 @@ from courses.models import Chapter, Course, Formula, Question
 
 from . import files
 from .schema import (
+    QUESTION_MODELS,
     ChapterContent,
-    ChoiceContent,
-    ChoiceQuestionContent,
     CourseContent,
+    FigureContent,
     FormulaContent,
-    HintContent,
     LineContent,
     ListingContent,
     MechanismContent,
-    NumericQuestionContent,
     QuestionContent,
     StepContent,
     SymbolContent,
@@ -31,6 +30,7 @@ CHAPTER_FIELDS = (
     "summary",
     "minutes",
     "requirements",
+    "prerequisites",
     "intuition",
     "formulas_intro",
     "derivation_intro",
@@ -48,7 +48,10 @@ def with_parts(chapters: QuerySet[Chapter]) -> QuerySet[Chapter]:
         "steps",
         "mechanism",
         "listings",
-        Prefetch("questions", Question.objects.prefetch_related("choices", "hints")),
+        "figures",
+        Prefetch(
+            "questions", Question.objects.prefetch_related("choices", "hints", "items", "pairs")
+        ),
     )
 
 
@@ -87,6 +90,18 @@ def chapter_content(chapter: Chapter) -> ChapterContent:
                 output=listing.output,
             )
             for listing in chapter.listings.all()
+        ],
+        figures=[
+            FigureContent(
+                key=figure.key,
+                kind=figure.kind,
+                title=figure.title,
+                caption=figure.caption,
+                part=figure.part,
+                links=figure.links,
+                parameters=figure.parameters,
+            )
+            for figure in chapter.figures.all()
         ],
         questions=[_question(question) for question in chapter.questions.all()],
     )
@@ -129,32 +144,26 @@ def _formula(formula: Formula) -> FormulaContent:
     )
 
 
+# The rows that questions may have, with the fields that content shows.
+_ROWS = {
+    "choices": ("key", "text", "correct", "feedback"),
+    "hints": ("value", "feedback"),
+    "items": ("key", "text", "feedback", "hint"),
+    "pairs": ("key", "left", "right", "feedback", "hint"),
+}
+
+
 def _question(question: Question) -> QuestionContent:
-    if question.kind == Question.Kind.NUMERIC:
-        return NumericQuestionContent(
-            key=question.key,
-            kind="numeric",
-            prompt=question.prompt,
-            explanation=question.explanation,
-            answer=question.answer,
-            tolerance=question.tolerance,
-            hints=[
-                HintContent(value=hint.value, feedback=hint.feedback)
-                for hint in question.hints.all()
-            ],
-        )
-    return ChoiceQuestionContent(
-        key=question.key,
-        kind="single" if question.kind == Question.Kind.SINGLE else "multiple",
-        prompt=question.prompt,
-        explanation=question.explanation,
-        choices=[
-            ChoiceContent(
-                key=choice.key, text=choice.text, correct=choice.correct, feedback=choice.feedback
-            )
-            for choice in question.choices.all()
-        ],
-    )
+    """Return what the question's kind has; its model says which fields and rows those are."""
+    model = QUESTION_MODELS[question.kind]
+    data: dict[str, Any] = {}
+    for name in model.model_fields:
+        if name in _ROWS:
+            rows = getattr(question, name).all()
+            data[name] = [{field: getattr(row, field) for field in _ROWS[name]} for row in rows]
+        else:
+            data[name] = getattr(question, name)
+    return model.model_validate(data)
 
 
 def _write(folder: Path, contents: dict[str, bytes]) -> list[Path]:

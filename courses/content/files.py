@@ -16,6 +16,7 @@ from .errors import FileError
 from .schema import (
     CHAPTER_FILE,
     OUTPUT_SUFFIX,
+    QUESTION_MODELS,
     ChapterContent,
     ChapterFile,
     CourseContent,
@@ -185,7 +186,7 @@ def _field(location: tuple[int | str, ...], data: Any) -> str:
         elif isinstance(data, dict) and part in data:
             data = data[part]
             names.append(str(part))
-        elif part not in ("single", "multiple", "numeric"):
+        elif part not in QUESTION_MODELS:
             names.append(str(part))
     return " → ".join(names) or "the whole file"
 
@@ -203,8 +204,8 @@ _SENTENCES = {
         "may hold lower-case letters, digits and single hyphens only "
         "(a filename: letters, digits, dots, hyphens and underscores)."
     ),
-    "union_tag_invalid": "kind must be single, multiple or numeric.",
-    "union_tag_not_found": "kind is missing: single, multiple or numeric.",
+    "union_tag_invalid": f"kind must be one of {', '.join(QUESTION_MODELS)}.",
+    "union_tag_not_found": f"kind is missing: one of {', '.join(QUESTION_MODELS)}.",
 }
 
 

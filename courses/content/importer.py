@@ -15,7 +15,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import models, transaction
 
-from courses import services
+from courses import edition, services
 from courses.models import Chapter, Course
 from courses.publishing import BUILD_VERSION, build
 
@@ -23,7 +23,7 @@ from . import files
 from .errors import ContentError, FileError, describe
 from .exporter import CHAPTER_FIELDS, course_content, stored_content
 from .rules import broken_rules
-from .schema import ChapterContent, CourseContent, content_hash, to_data
+from .schema import QUESTION_ROWS, ChapterContent, CourseContent, content_hash, to_data
 
 CHANGE_REASON = "Imported from files"
 EDITED_TEXT = (
@@ -137,6 +137,7 @@ def _order_chapters(course: Course, content: CourseContent, keep: bool) -> None:
         for position, slug in enumerate(content.chapters, start=1):
             course.chapters.filter(slug=slug).exclude(position=position).update(position=position)
         Course.objects.filter(pk=course.pk).update(imported_content_hash=_course_hash(course))
+        edition.advance()
 
 
 def _load_chapter(
@@ -218,13 +219,14 @@ def write_chapter(chapter: Chapter, content: ChapterContent, files_hash: str = "
     _sync(chapter.steps, "key", data["steps"])
     _sync(chapter.mechanism, "key", data["mechanism"])
     _sync(chapter.listings, "filename", data["listings"])
+    _sync(chapter.figures, "key", data.get("figures", []))
     for question in data["questions"]:
-        question.setdefault("answer", "")
-        question.setdefault("tolerance", "")
-    questions = _sync(chapter.questions, "key", data["questions"], leave_out=("choices", "hints"))
+        for name in ("answer", "tolerance", "language", "code", "output"):
+            question.setdefault(name, "")
+    questions = _sync(chapter.questions, "key", data["questions"], leave_out=tuple(QUESTION_ROWS))
     for question, row in zip(questions, data["questions"], strict=True):
-        _sync(question.choices, "key", row.get("choices", []))
-        _sync(question.hints, "value", row.get("hints", []))
+        for name, identity in QUESTION_ROWS.items():
+            _sync(getattr(question, name), identity, row.get(name, []))
 
 
 def _sync(

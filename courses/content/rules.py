@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from courses.quiz.numbers import NumberError, read_number, within_tolerance
 from courses.rendering import SourceError
 
+from .question_rules import question_errors
 from .schema import (
     CHAPTER_FILE,
     OUTPUT_SUFFIX,
     ChapterContent,
-    ChoiceQuestionContent,
     ListingContent,
-    NumericQuestionContent,
-    QuestionContent,
 )
 
-MIN_CHOICES = 2
 Errors = dict[str, list[SourceError]]
 
 
@@ -30,7 +26,8 @@ def broken_rules(content: ChapterContent, published: bool = True) -> Errors:
     for listing in content.listings:
         _listing_lines(listing, errors)
     for question in content.questions:
-        _question(question, errors)
+        for field, found in question_errors(question).items():
+            errors[field] += found
     if published and "quiz" in content.requirements and not content.questions:
         _add(
             errors,
@@ -130,54 +127,3 @@ def _listing_lines(listing: ListingContent, errors: Errors) -> None:
                 "Give it one name.",
             )
         taken.setdefault(line.line, line.key)
-
-
-def _question(question: QuestionContent, errors: Errors) -> None:
-    if isinstance(question, NumericQuestionContent):
-        _numeric(question, errors)
-    else:
-        _choices(question, errors)
-
-
-def _choices(question: ChoiceQuestionContent, errors: Errors) -> None:
-    field = f"questions/{question.key}/choices"
-    for key in _repeated(choice.key for choice in question.choices):
-        _add(errors, field, f"“{key}” stands here twice. Give each choice its own key.")
-    if len(question.choices) < MIN_CHOICES:
-        _add(errors, field, f"A question needs at least {MIN_CHOICES} choices.")
-        return
-    right = sum(choice.correct for choice in question.choices)
-    if question.kind == "single" and right != 1:
-        _add(
-            errors,
-            field,
-            f"Exactly one choice must be right, and {right} are marked so. "
-            "For several right choices use the kind multiple.",
-        )
-    elif right == 0:
-        _add(errors, field, "At least one choice must be right, and none is marked so.")
-
-
-def _numeric(question: NumericQuestionContent, errors: Errors) -> None:
-    field = f"questions/{question.key}"
-    try:
-        answer = read_number(question.answer)
-    except NumberError as error:
-        _add(errors, f"{field}/answer", str(error), excerpt=f"{question.answer}\n^")
-        return
-    try:
-        tolerance = read_number(question.tolerance)
-    except NumberError as error:
-        _add(errors, f"{field}/tolerance", str(error), excerpt=f"{question.tolerance}\n^")
-        return
-    if not 0 <= tolerance < 1:
-        _add(errors, f"{field}/tolerance", "The tolerance must be at least 0 and less than 1.")
-    for place, hint in enumerate(question.hints, start=1):
-        hint_field = f"{field}/hints/{place}/value"
-        try:
-            value = read_number(hint.value)
-        except NumberError as error:
-            _add(errors, hint_field, str(error), excerpt=f"{hint.value}\n^")
-            continue
-        if within_tolerance(value, answer, tolerance):
-            _add(errors, hint_field, "This value is right, so its feedback would never be shown.")

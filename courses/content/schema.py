@@ -12,6 +12,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from courses.figures import in_order
 from courses.models.validators import FILENAME_PATTERN, KEY_PATTERN, REQUIREMENT_PATTERN
 
 CHAPTER_FILE = "chapter.yaml"
@@ -26,6 +27,10 @@ Requirement = Annotated[str, StringConstraints(pattern=REQUIREMENT_PATTERN, max_
 Title = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARACTERS)]
 RequiredText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT_CHARACTERS)]
+Place = Annotated[str, StringConstraints(pattern=KEY_PATTERN, max_length=100)]
+ParameterValue = (
+    bool | int | float | str | None | list[bool | int | float | str | list[int | float | str]]
+)
 Number = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
@@ -92,6 +97,18 @@ class ListingContent(ListingEntry):
     output: Text = ""
 
 
+class FigureContent(Part):
+    """A figure that its kind, one of `courses.figures`, computes and draws from `parameters`."""
+
+    key: Key
+    kind: Key
+    title: Title  # plain text
+    caption: Text = ""
+    part: Place = "intuition"  # where it stands: a part, or a place such as formula-rmsnorm
+    links: list[Place] = []  # places that light up with it
+    parameters: dict[str, ParameterValue] = {}
+
+
 class ChoiceContent(Part):
     key: ChoiceKey
     text: RequiredText
@@ -122,9 +139,71 @@ class NumericQuestionContent(Part):
     hints: list[HintContent] = []
 
 
+class ItemContent(Part):
+    key: ChoiceKey
+    text: RequiredText
+    feedback: Text = ""
+    hint: Text = ""
+
+
+class OrderingQuestionContent(Part):
+    key: Key
+    kind: Literal["ordering"]
+    prompt: RequiredText
+    explanation: Text = ""
+    items: list[ItemContent]  # in the right order
+
+
+class PairContent(Part):
+    key: ChoiceKey
+    left: Text = ""  # empty for a right side that belongs to nothing
+    right: RequiredText
+    feedback: Text = ""
+    hint: Text = ""
+
+
+class MatchingQuestionContent(Part):
+    key: Key
+    kind: Literal["matching"]
+    prompt: RequiredText
+    explanation: Text = ""
+    pairs: list[PairContent]
+
+
+class OutputHintContent(Part):
+    value: Annotated[str, StringConstraints(min_length=1, max_length=500)]  # plain text
+    feedback: RequiredText
+
+
+class OutputQuestionContent(Part):
+    key: Key
+    kind: Literal["output"]
+    prompt: RequiredText
+    explanation: Text = ""
+    language: Annotated[str, StringConstraints(min_length=1, max_length=40)]
+    code: RequiredText  # plain text
+    output: RequiredText  # plain text
+    hints: list[OutputHintContent] = []
+
+
 QuestionContent = Annotated[
-    ChoiceQuestionContent | NumericQuestionContent, Field(discriminator="kind")
+    ChoiceQuestionContent
+    | NumericQuestionContent
+    | OrderingQuestionContent
+    | MatchingQuestionContent
+    | OutputQuestionContent,
+    Field(discriminator="kind"),
 ]
+QUESTION_MODELS: dict[str, type[Any]] = {
+    "single": ChoiceQuestionContent,
+    "multiple": ChoiceQuestionContent,
+    "numeric": NumericQuestionContent,
+    "ordering": OrderingQuestionContent,
+    "matching": MatchingQuestionContent,
+    "output": OutputQuestionContent,
+}
+# The lists that questions may have, each with the field that a row of it is known by.
+QUESTION_ROWS = {"choices": "key", "hints": "value", "items": "key", "pairs": "key"}
 AnyListing = TypeVar("AnyListing", bound=ListingEntry)
 
 
@@ -134,6 +213,7 @@ class ChapterFields(Part, Generic[AnyListing]):
     summary: Text = ""
     minutes: Annotated[int, Field(ge=1, le=32_767)]
     requirements: list[Requirement] = []
+    prerequisites: Text = ""
     intuition: Text = ""
     formulas_intro: Text = ""
     formulas: list[FormulaContent] = []
@@ -143,6 +223,7 @@ class ChapterFields(Part, Generic[AnyListing]):
     mechanism: list[MechanismContent] = []
     code_intro: Text = ""
     listings: list[AnyListing] = []
+    figures: list[FigureContent] = []
     questions: list[QuestionContent] = []
     summary_text: Text = ""
     references: Text = ""
@@ -162,6 +243,12 @@ def to_data(content: Part) -> dict[str, Any]:
     for question in data.get("questions", []):
         if question.get("hints") == []:
             del question["hints"]
+    # Left out while empty, so that chapters written before these were there keep their hash.
+    for name in ("prerequisites", "figures"):
+        if name in data and not data[name]:
+            del data[name]
+    for figure in data.get("figures", []):
+        figure["parameters"] = in_order(figure["kind"], figure["parameters"])
     return data
 
 

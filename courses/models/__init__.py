@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from .course import Chapter, Course
+from .edition import Edition
+from .figure import Figure
 from .learner import ChapterCompletion, Learner, QuizAttempt, RequirementMet
 from .parts import DerivationStep, Formula, FormulaSymbol, Listing, MechanismStep
-from .question import Choice, NumericHint, Question
+from .question import Choice, MatchingPair, NumericHint, OrderingItem, Question
 from .revision import ChapterRevision, ImmutableError, MathStylesheet
 
 __all__ = [
@@ -15,14 +17,18 @@ __all__ = [
     "Choice",
     "Course",
     "DerivationStep",
+    "Edition",
+    "Figure",
     "Formula",
     "FormulaSymbol",
     "ImmutableError",
     "Learner",
     "Listing",
+    "MatchingPair",
     "MathStylesheet",
     "MechanismStep",
     "NumericHint",
+    "OrderingItem",
     "Question",
     "QuizAttempt",
     "RequirementMet",

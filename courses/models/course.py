@@ -50,6 +50,9 @@ class Chapter(models.Model):
         blank=True,
         help_text="Names of what completes the chapter; quiz means all its questions.",
     )
+    prerequisites = models.TextField(
+        blank=True, help_text="What a reader should know before, with links; a Markdown list."
+    )
     intuition = models.TextField(blank=True)
     formulas_intro = models.TextField(blank=True)
     derivation_intro = models.TextField(blank=True)

@@ -16,7 +16,7 @@ from .page import PART_TITLES, parts_of
 # Of the page itself: its beginning, its main element, and the panel of graded exercises.
 PLACES_OF_EVERY_PAGE = frozenset({"", "top", "content", "part-exercises"})
 # Shown only after an answer, so no other text may count on a heading in them.
-_SHOWN_LATER = re.compile(r"questions/.*/(?:explanation|feedback)")
+_SHOWN_LATER = re.compile(r"questions/.*/(?:explanation|feedback|hint)")
 _ID = re.compile(r'\sid="([^"]+)"')
 _LINK = re.compile(r'<a\s[^>]*?href="([^"]*)"')
 _KINDS = {

@@ -10,9 +10,10 @@ from courses.content.schema import (
     ChapterContent,
     FormulaContent,
     ListingContent,
-    QuestionContent,
 )
-from courses.rendering import render_code
+from courses.rendering import render_code, without_marks
+
+from .questions import question_page
 
 Html = Mapping[str, str]
 # The label that the renderer gives a formula; an author's own words for it are better.
@@ -37,6 +38,7 @@ def page_of(content: ChapterContent, rendered: Html) -> dict[str, Any]:
         "titles": PART_TITLES,
         "summary_html": rendered["summary"],
         "minutes": content.minutes,
+        "prerequisites_html": rendered["prerequisites"],
         "intuition_html": rendered["intuition"],
         "formulas_intro_html": rendered["formulas_intro"],
         "formulas": [
@@ -50,7 +52,7 @@ def page_of(content: ChapterContent, rendered: Html) -> dict[str, Any]:
                 "number": number,
                 "title": step.title,
                 "html": rendered[f"steps/{step.key}/tex"],
-                "tex": step.tex.strip("\n"),
+                "tex": without_marks(step.tex.strip("\n")),
                 "reason_html": rendered[f"steps/{step.key}/reason"],
                 "formula": step.formula,
                 "line": step.line,
@@ -68,9 +70,9 @@ def page_of(content: ChapterContent, rendered: Html) -> dict[str, Any]:
             for number, part in enumerate(content.mechanism, start=1)
         ],
         "code_intro_html": rendered["code_intro"],
-        "listings": [_listing(listing) for listing in content.listings],
+        "listings": [_listing(listing, content) for listing in content.listings],
         "questions": [
-            _question(number, question, rendered)
+            question_page(number, question, rendered)
             for number, question in enumerate(content.questions, start=1)
         ],
         "summary_text_html": rendered["summary_text"],
@@ -90,7 +92,7 @@ def _formula(number: int, formula: FormulaContent, rendered: Html) -> dict[str, 
         "number": number,
         "title": formula.title,
         "html": markup,
-        "tex": formula.tex.strip("\n"),
+        "tex": without_marks(formula.tex.strip("\n")),
         "numpy": formula.numpy.strip("\n"),
         "spoken": formula.spoken,
         "note_html": rendered[f"{path}/note"],
@@ -106,30 +108,21 @@ def _formula(number: int, formula: FormulaContent, rendered: Html) -> dict[str, 
     }
 
 
-def _listing(listing: ListingContent) -> dict[str, Any]:
+def _listing(listing: ListingContent, content: ChapterContent) -> dict[str, Any]:
     line_ids = {line.line: line.key for line in listing.lines}
+    steps = {
+        number: [(step.key, n) for n, step in enumerate(content.steps, start=1) if step.line == key]
+        for number, key in line_ids.items()
+    }
     return {
         "filename": listing.filename,
         "language": listing.language,
         "title": listing.title,
-        "html": render_code(listing.code, listing.language, line_ids),
+        "html": render_code(
+            listing.code, listing.language, line_ids, filename=listing.filename, steps=steps
+        ),
         "code": listing.code,
         "output": listing.output,
-    }
-
-
-def _question(number: int, question: QuestionContent, rendered: Html) -> dict[str, Any]:
-    path = f"questions/{question.key}"
-    return {
-        "key": question.key,
-        "number": number,
-        "kind": question.kind,
-        "prompt_html": rendered[f"{path}/prompt"],
-        "choices": [
-            {"key": choice.key, "html": rendered[f"{path}/choices/{choice.key}/text"]}
-            for choice in getattr(question, "choices", [])
-        ],
-        "tolerance": getattr(question, "tolerance", None),
     }
 
 

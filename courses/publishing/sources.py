@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from courses.content.schema import (
     ChapterContent,
-    ChoiceQuestionContent,
     FormulaContent,
-    NumericQuestionContent,
-    QuestionContent,
 )
 from courses.rendering import Source
 
+from .questions import question_sources
+
 CHAPTER_TEXTS = (
     "summary",
+    "prerequisites",
     "intuition",
     "formulas_intro",
     "derivation_intro",
@@ -41,7 +41,7 @@ def _sources(content: ChapterContent) -> Iterator[tuple[str, Source]]:
     for part in content.mechanism:
         yield f"mechanism/{part.key}/body", _markdown(part.body)
     for question in content.questions:
-        yield from _question(question)
+        yield from question_sources(question)
 
 
 def _formula(formula: FormulaContent) -> Iterator[tuple[str, Source]]:
@@ -50,19 +50,6 @@ def _formula(formula: FormulaContent) -> Iterator[tuple[str, Source]]:
     yield f"{path}/note", _markdown(formula.note)
     for place, symbol in enumerate(formula.symbols, start=1):
         yield f"{path}/symbols/{place}/tex", Source("tex_inline", symbol.tex)
-
-
-def _question(question: QuestionContent) -> Iterator[tuple[str, Source]]:
-    path = f"questions/{question.key}"
-    yield f"{path}/prompt", _markdown(question.prompt)
-    yield f"{path}/explanation", _markdown(question.explanation)
-    if isinstance(question, ChoiceQuestionContent):
-        for choice in question.choices:
-            yield f"{path}/choices/{choice.key}/text", _markdown(choice.text)
-            yield f"{path}/choices/{choice.key}/feedback", _markdown(choice.feedback)
-    elif isinstance(question, NumericQuestionContent):
-        for place, hint in enumerate(question.hints, start=1):
-            yield f"{path}/hints/{place}/feedback", _markdown(hint.feedback)
 
 
 def _display(tex: str) -> Source:

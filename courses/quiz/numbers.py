@@ -1,18 +1,22 @@
 """Reading the numbers that people type, exactly, and the one meaning of tolerance.
 
 Values are fractions of whole numbers, so that nothing is lost to binary rounding at a boundary.
-Roots that are not rational, pi and e carry 60 digits.
+Roots that are not rational, exp, ln, pi and e carry 60 digits. Expressions are read by a grammar of
+five rules, with bounds on length, depth and size; nothing of what is typed is ever run.
 """
 
 from __future__ import annotations
 
-import ast
 import math
 import re
+from collections.abc import Callable, Iterator
+from decimal import Context, Decimal
 from fractions import Fraction
 
 MAX_NUMBER_CHARACTERS = 100
 MAX_NUMBER_BITS = 4096
+MAX_DEPTH = 40
+MAX_EXPONENT = 1000
 ROOT_SCALE = 10**60
 
 CONSTANTS = {
@@ -39,6 +43,7 @@ _SPELLINGS = str.maketrans(
 )
 _ALLOWED = re.compile(r"[0-9a-z.()+*/ -]+")
 _LITERAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?")
+_WORD = re.compile(rf" *({_LITERAL.pattern}|\*\*|[a-z]+|[()+*/-]) *")
 _SIGNED_LITERAL = re.compile(rf"([+-]?) *({_LITERAL.pattern})")
 _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]+),([0-9]+)(?![0-9.,])")
 # 65,504 is a whole number to one reader and a decimal to another; 0,504 and 65,5 are decimals.
@@ -77,9 +82,10 @@ def read_number(text: str, refuse_ambiguous: bool = True) -> Fraction:
     """Return the value of `text`: a decimal number, a fraction, or a small expression.
 
     Read are decimal point or comma, powers of ten (1e-3), spaces, the minus sign of typography,
-    + - * / ** ^ and brackets, sqrt(), abs(), pi and e. Raises `NumberError` for all else, also for
-    a comma that may mark thousands (`AmbiguousCommaError`); where `refuse_ambiguous` is False,
-    such as for answers stored earlier, a single such comma is a decimal comma.
+    + - * / ** ^ and brackets, sqrt(), abs(), exp(), ln() or log(), pi and e. Raises `NumberError`
+    for all else, also for a comma that may mark thousands (`AmbiguousCommaError`); where
+    `refuse_ambiguous` is False, such as for answers stored earlier, a single such comma is a
+    decimal comma.
     """
     if len(text) > MAX_NUMBER_CHARACTERS:
         raise NumberError(text, f"longer than {MAX_NUMBER_CHARACTERS} characters")
@@ -93,11 +99,7 @@ def read_number(text: str, refuse_ambiguous: bool = True) -> Fraction:
         return -value if literal[1] == "-" else value
     if not _ALLOWED.fullmatch(plain):
         raise NumberError(text)
-    try:
-        tree = ast.parse(plain, mode="eval")
-    except SyntaxError as error:
-        raise NumberError(text) from error
-    return _value(tree.body, plain, text)
+    return _value(plain, text)
 
 
 def within_tolerance(given: Fraction, answer: Fraction, tolerance: Fraction) -> bool:
@@ -113,45 +115,104 @@ def _normalise(text: str) -> str:
     return _THOUSANDS_SPACE.sub("", plain)
 
 
-def _value(node: ast.expr, plain: str, text: str) -> Fraction:
-    """Evaluate one node; every kind of node that is not named here is refused."""
-    match node:
-        case ast.Constant():
-            literal = plain[node.col_offset : node.end_col_offset]
-            if not _LITERAL.fullmatch(literal):
-                raise NumberError(text)
-            return _bounded(Fraction(literal), text)
-        case ast.Name(id=name) if name in CONSTANTS:
-            return CONSTANTS[name]
-        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _value(operand, plain, text)
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value(operand, plain, text)
-        case ast.BinOp(left=left, op=operator, right=right):
-            result = _binary(operator, _value(left, plain, text), _value(right, plain, text), text)
-            return _bounded(result, text)
-        case ast.Call(func=ast.Name(id="sqrt"), args=[argument], keywords=[]):
-            return _root(_value(argument, plain, text), text)
-        case ast.Call(func=ast.Name(id="abs"), args=[argument], keywords=[]):
-            return abs(_value(argument, plain, text))
-    raise NumberError(text)
+def _value(plain: str, text: str) -> Fraction:
+    """Evaluate an expression; whatever the grammar of `_Reader` does not name is refused."""
+    reader = _Reader(plain, text)
+    value = reader.sum()
+    if reader.next is not None:
+        raise NumberError(text)
+    return value
 
 
-def _binary(operator: ast.operator, left: Fraction, right: Fraction, text: str) -> Fraction:
-    match operator:
-        case ast.Add():
-            return left + right
-        case ast.Sub():
-            return left - right
-        case ast.Mult():
-            return left * right
-        case ast.Div():
-            if right == 0:
-                raise NumberError(text, "it divides by zero")
-            return left / right
-        case ast.Pow():
-            return _power(left, right, text)
-    raise NumberError(text)
+class _Reader:
+    """Reads an expression from left to right, one word ahead, and computes it on the way.
+
+    sum     = product (("+" | "-") product)*
+    product = signed (("*" | "/") signed)*
+    signed  = ("+" | "-") signed | power
+    power   = atom ["**" signed]
+    atom    = number | constant | function "(" sum ")" | "(" sum ")"
+    """
+
+    def __init__(self, plain: str, text: str) -> None:
+        self.text = text
+        self.words = _words(plain, text)
+        self.depth = 0
+        self.next: str | None = None
+        self.advance()
+
+    def advance(self) -> None:
+        self.next = next(self.words, None)
+
+    def take(self, *wanted: str) -> str:
+        """Return the next word and go on if it is one of these, else ""."""
+        word = self.next
+        if word is None or word not in wanted:
+            return ""
+        self.advance()
+        return word
+
+    def sum(self) -> Fraction:
+        value = self.product()
+        while sign := self.take("+", "-"):
+            other = self.product()
+            value = _bounded(value + other if sign == "+" else value - other, self.text)
+        return value
+
+    def product(self) -> Fraction:
+        value = self.signed()
+        while sign := self.take("*", "/"):
+            other = self.signed()
+            if sign == "/" and other == 0:
+                raise NumberError(self.text, "it divides by zero")
+            value = _bounded(value * other if sign == "*" else value / other, self.text)
+        return value
+
+    def signed(self) -> Fraction:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise NumberError(self.text, "it is nested too deeply")
+        sign = self.take("+", "-")
+        value = self.signed() if sign else self.power()
+        self.depth -= 1
+        return -value if sign == "-" else value
+
+    def power(self) -> Fraction:
+        base = self.next
+        value = self.atom()
+        if not self.take("**"):
+            return value
+        exponent = self.signed()
+        # e^x is exp(x), for any x; every other base needs an exponent that keeps it exact.
+        return _exp(exponent, self.text) if base == "e" else _power(value, exponent, self.text)
+
+    def atom(self) -> Fraction:
+        word = self.next
+        if word is None:
+            raise NumberError(self.text)
+        self.advance()
+        if word in CONSTANTS:
+            return CONSTANTS[word]
+        if word in FUNCTIONS and self.next == "(":
+            return FUNCTIONS[word](self.atom(), self.text)
+        if word == "(":
+            value = self.sum()
+            if not self.take(")"):
+                raise NumberError(self.text)
+            return value
+        if not _LITERAL.fullmatch(word):
+            raise NumberError(self.text)
+        return _bounded(Fraction(word), self.text)
+
+
+def _words(plain: str, text: str) -> Iterator[str]:
+    place = 0
+    while place < len(plain):
+        match = _WORD.match(plain, place)
+        if not match:
+            raise NumberError(text)
+        place = match.end()
+        yield match[1]
 
 
 def _power(base: Fraction, exponent: Fraction, text: str) -> Fraction:
@@ -186,3 +247,31 @@ def _bounded(value: Fraction, text: str) -> Fraction:
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_NUMBER_BITS:
         raise NumberError(text, "it is too large or too exact")
     return value
+
+
+def _exp(value: Fraction, text: str) -> Fraction:
+    """Return e to the power of any number of moderate size."""
+    if abs(value) > MAX_EXPONENT:
+        raise NumberError(text, "it is too large or too exact")
+    return _bounded(Fraction(_decimal(value).exp(_DIGITS)), text)
+
+
+def _ln(value: Fraction, text: str) -> Fraction:
+    """The natural logarithm, which NumPy calls log."""
+    if value <= 0:
+        raise NumberError(text, "the logarithm needs a number above zero")
+    return _bounded(Fraction(_decimal(value).ln(_DIGITS)), text)
+
+
+def _decimal(value: Fraction) -> Decimal:
+    return _DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+_DIGITS = Context(prec=60)
+FUNCTIONS: dict[str, Callable[[Fraction, str], Fraction]] = {
+    "sqrt": _root,
+    "abs": lambda value, text: abs(value),
+    "exp": _exp,
+    "ln": _ln,
+    "log": _ln,
+}

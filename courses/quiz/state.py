@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any
 
 from courses.models import ChapterRevision, QuizAttempt
 
-from .kinds import Feedback, Given, check
+from .kinds import Feedback, Given, arrange, check, nothing
 
 CHANGED_MESSAGE = (
     "The author has changed what counts as right here since you answered. Please answer again."
@@ -35,7 +34,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One question. `question` is its entry in the page, choices in this learner's order."""
+    """One question. `question` is its entry in the page, its parts in this learner's order."""
 
     question: dict[str, Any]
     state: ItemState
@@ -68,7 +67,7 @@ def quiz_of(
 ) -> Quiz:
     """Return the quiz of a revision after these attempts (of one learner, by rising number).
 
-    `order_seed` decides the order of choices: the same learner always sees the same.
+    `order_seed` decides the order of choices and steps: the same learner always sees the same.
     """
     by_key: dict[str, list[QuizAttempt]] = defaultdict(list)
     for attempt in attempts:
@@ -92,8 +91,7 @@ def _item(
     answers = revision.answers[key]
     version = revision.question_versions[key]
     current = [attempt for attempt in attempts if attempt.question_version == version]
-    shown = question | {"choices": _ordered(question["choices"], f"{order_seed}/{key}")}
-    state, answer, feedback, message = ItemState.OPEN, _nothing(question), [], ""
+    state, answer, feedback, message = ItemState.OPEN, nothing(answers), [], ""
     if current:
         attempt = next((one for one in current if one.correct), current[-1])
         result = check(answers, attempt.answer)
@@ -103,16 +101,6 @@ def _item(
         message = CHANGED_MESSAGE
     if problem is not None and problem.question_key == key and state is not ItemState.RIGHT:
         answer, feedback, message = problem.given, [], problem.message
+    shown = arrange(question, answers, answer, f"{order_seed}/{key}")
     explanation = answers["explanation_html"] if state is ItemState.RIGHT else ""
     return Item(shown, state, len(current), answer, feedback, message, explanation)
-
-
-def _nothing(question: dict[str, Any]) -> Given:
-    return "" if question["kind"] == "numeric" else []
-
-
-def _ordered(choices: list[dict[str, Any]], seed: str) -> list[dict[str, Any]]:
-    """Order choices by a hash, so that authors need not think of where the right one stands."""
-    return sorted(
-        choices, key=lambda choice: hashlib.sha256(f"{seed}/{choice['key']}".encode()).digest()
-    )

@@ -1,5 +1,6 @@
 """The one rendering pipeline: Markdown, TeX and code to HTML without scripts or inline styles."""
 
+from courses.rendering.changed import without_marks
 from courses.rendering.code import render_code
 from courses.rendering.model import (
     RENDERER_VERSION,
@@ -18,4 +19,5 @@ __all__ = [
     "SourceError",
     "render_all",
     "render_code",
+    "without_marks",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import subprocess
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from courses.rendering.changed import MARK, without_marks
 from courses.rendering.katex_styles import MAX_LENGTH_EM, LengthError, MathStylesheet
 from courses.rendering.model import RenderError
 
@@ -155,10 +157,18 @@ def _result(
 ) -> str | FormulaError:
     if "html" in answer:
         try:
-            return stylesheet.rewrite(answer["html"])
+            return stylesheet.rewrite(_readable_source(formula.tex, answer["html"]))
         except LengthError as error:
             return _oversized(error.length, error.limit_em, 0)
     return explain(formula.tex, answer)
+
+
+def _readable_source(tex: str, markup: str) -> str:
+    """Take the marks out of the TeX that MathML carries along for copying."""
+    if MARK not in tex:
+        return markup
+    annotation = f">{html.escape(without_marks(tex), quote=False)}</annotation>"
+    return re.sub(r">[^<>]*</annotation>", lambda _: annotation, markup)
 
 
 def explain(tex: str, answer: dict[str, Any]) -> FormulaError:
@@ -194,6 +204,10 @@ def _from_utf16(tex: str, units: int) -> int:
 
 
 _ADVICE: tuple[tuple[str, str], ...] = (
+    (
+        r"Got function '\\htmlClass' with no arguments as (subscript|superscript)",
+        "\\changed needs braces round it in a {0}, as in x_{{\\changed{{i}}}}.",
+    ),
     (r"Undefined control sequence: (.+)", "{0} is not a known TeX command. Check its spelling."),
     (
         r"Double (subscript|superscript)",

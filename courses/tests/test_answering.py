@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.test import Client
 
@@ -107,9 +108,31 @@ def test_an_answer_must_be_posted(client: Client, rows: Chapter) -> None:
     assert client.put(answer_url("which")).status_code == 405
 
 
-def test_an_answer_without_a_csrf_token_is_refused(rows: Chapter) -> None:
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Origin": "https://elsewhere.example"}, 403),
+        ({"Sec-Fetch-Site": "same-site", "Origin": "http://sister.testserver"}, 403),
+        ({"Sec-Fetch-Site": "none"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://testserver:8001"}, 403),
+        ({"Sec-Fetch-Site": "same-origin", "Origin": "http://testserver"}, 303),
+        ({"Origin": "http://testserver"}, 303),
+    ],
+)
+def test_an_answer_counts_only_from_this_site(
+    rows: Chapter, headers: dict[str, str], status: int
+) -> None:
     strict = Client(enforce_csrf_checks=True)
-    assert strict.post(answer_url("which"), {"choice": "two"}).status_code == 403
+    response = strict.post(answer_url("which"), {"choice": "two"}, headers=headers)
+    assert response.status_code == status
+    assert QuizAttempt.objects.count() == (status == 303)
+
+
+def test_a_browser_that_says_nothing_of_the_sender_needs_the_token(rows: Chapter) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(User.objects.create_user("ada"))
     page = strict.get(CHAPTER_URL).content.decode()
     token = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)[0]
     data = {"choice": "two", "csrfmiddlewaretoken": token}

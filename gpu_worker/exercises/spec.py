@@ -19,6 +19,13 @@ DEFAULT_LIMITS: Final[Mapping[str, float]] = {
     "threads": 1.0,
 }
 
+CODE_LIMITS: Final[Mapping[str, float]] = {
+    **DEFAULT_LIMITS,
+    "wall_seconds": 5.0,
+    "cpu_seconds": 5.0,
+}
+"""Limits of a program that is run for its output, without an exercise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Group:

@@ -2,11 +2,23 @@
 
 from .attempt import GradingAttempt
 from .audit import AuditAction, AuditEntry
+from .code_run import CodeRun
+from .draft import Draft
 from .exercise import Exercise
 from .node import WorkerNode
 from .outbox import OutboxMessage
 from .regrade import RegradeItem, RegradeItemState, RegradeRun, RegradeScope, RegradeState
-from .states import AttemptState, Outcome, Phase, Queue, SubmissionState, Track
+from .states import (
+    AttemptState,
+    Outcome,
+    Phase,
+    Queue,
+    RunKind,
+    RunOutcome,
+    RunState,
+    SubmissionState,
+    Track,
+)
 from .submission import Submission
 from .token import ApiToken, Scope
 
@@ -15,6 +27,8 @@ __all__ = [
     "AttemptState",
     "AuditAction",
     "AuditEntry",
+    "CodeRun",
+    "Draft",
     "Exercise",
     "GradingAttempt",
     "Outcome",
@@ -26,6 +40,9 @@ __all__ = [
     "RegradeRun",
     "RegradeScope",
     "RegradeState",
+    "RunKind",
+    "RunOutcome",
+    "RunState",
     "Scope",
     "Submission",
     "SubmissionState",

@@ -73,3 +73,26 @@ class Phase(models.TextChoices):
 class Queue(models.TextChoices):
     CPU = QUEUE_CPU, "CPU"
     GPU = QUEUE_GPU, "GPU"
+
+
+class RunKind(models.TextChoices):
+    CODE = "code", "a program"
+    PUBLIC_CASES = "public_cases", "the public cases of an exercise"
+
+
+class RunState(models.TextChoices):
+    QUEUED = "queued", "waiting for a worker"
+    RUNNING = "running", "running"
+    FINISHED = "finished", "finished"
+
+
+class RunOutcome(models.TextChoices):
+    COMPLETED = "completed", "Ran to its end"
+    WRONG_ANSWER = "wrong_answer", "Wrong result"
+    CONTRACT_ERROR = "contract_error", "Contract not met"
+    RUNTIME_ERROR = "runtime_error", "Runtime error"
+    TIME_LIMIT = "time_limit", "Stopped: too slow"
+    MEMORY_LIMIT = "memory_limit", "Stopped: too much memory"
+    OUTPUT_LIMIT = "output_limit", "Stopped: too much output"
+    FLAGGED = "flagged", "Stopped: not a normal run"
+    NOT_RUN = "not_run", "Could not be run"

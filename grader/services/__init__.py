@@ -2,6 +2,7 @@
 
 from .decide import decide_flagged
 from .dispatch import send_outbox
+from .drafts import keep_draft
 from .errors import Refused
 from .lost import Swept, requeue_lost
 from .record import (
@@ -13,6 +14,7 @@ from .record import (
     reject_verdict,
 )
 from .regrade import commit_regrade, start_regrade, undo_regrade
+from .runs import end_late_runs, purge_runs, record_run, start_run
 from .submit import resubmit, submit
 from .tokens import create_token, revoke_token
 
@@ -23,9 +25,13 @@ __all__ = [
     "commit_regrade",
     "create_token",
     "decide_flagged",
+    "end_late_runs",
+    "keep_draft",
+    "purge_runs",
     "record_node",
     "record_progress",
     "record_redelivery",
+    "record_run",
     "record_verdict",
     "reject_verdict",
     "requeue_lost",
@@ -33,6 +39,7 @@ __all__ = [
     "revoke_token",
     "send_outbox",
     "start_regrade",
+    "start_run",
     "submit",
     "undo_regrade",
 ]

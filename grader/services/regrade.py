@@ -147,7 +147,7 @@ def _new_item(run: RegradeRun, submission: Submission) -> RegradeItem:
         run=run,
         submission=submission,
         submission_version=submission.version,
-        old_outcome=submission.outcome,
+        old_outcome=Outcome(submission.outcome or ""),
         old_score=submission.score,
         old_report=submission.report,
     )

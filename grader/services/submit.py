@@ -56,7 +56,7 @@ def submit(
         Refused: one of its kinds, with a text for the learner; nothing was stored.
     """
     text = check_source(source)
-    _check_track(exercise, track)
+    check_track(exercise, track)
     key = _check_key(idempotency_key)
     digest = hashlib.sha256(text.encode()).hexdigest()
     try:
@@ -162,7 +162,7 @@ def _check_key(key: str | None) -> str | None:
     return key
 
 
-def _check_track(exercise: Exercise, track: str) -> None:
+def check_track(exercise: Exercise, track: str) -> None:
     if not exercise.is_published:
         raise ExerciseUnknown("There is no such exercise.")
     spec = find_spec(exercise.slug)

@@ -25,12 +25,18 @@ class FakeBroker:
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
         self.queues: list[tuple[str, int]] = []
+        self.runs: list[dict[str, Any]] = []
+        self.run_queues: list[tuple[str, int]] = []
         self.down = False
         self.backlog = 0
 
     def send(self, task: str, args: list[Any], queue: str, priority: int) -> None:
         if self.down:
             raise BrokerUnreachable("connection refused")
+        if task == "gpu_worker.run":
+            self.runs.append(args[0])
+            self.run_queues.append((queue, priority))
+            return
         assert task == "gpu_worker.grade"
         self.sent.append(args[0])
         self.queues.append((queue, priority))

@@ -45,11 +45,13 @@ MIDDLEWARE = [
     "learnml.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "learnml.public_pages.PublicPagesMiddleware",
     # Static files are compressed beforehand; pages here, with padding against BREACH.
     "learnml.responses.CompressionMiddleware",
     "learnml.security.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "learnml.same_origin.SameOriginMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -239,6 +241,12 @@ GRADING = {
     "TOKEN_LIFETIME_DAYS": 90,
     # On top of the queue's own redelivery: how long a sent job may stay unclaimed.
     "RESEND_MARGIN_SECONDS": read("LEARNML_RESEND_MARGIN_SECONDS", 60),
+    # Runs that a learner waits for: of public cases, and of a chapter's listings.
+    "RUNS_PER_MINUTE": read("LEARNML_RUNS_PER_MINUTE", 20),
+    "RUN_WAIT_SECONDS": read("LEARNML_RUN_WAIT_SECONDS", 60),
+    # More than a run may take, at most ten seconds, and the way of its answer.
+    "RUN_SILENCE_SECONDS": read("LEARNML_RUN_SILENCE_SECONDS", 25),
+    "RUN_RETENTION_HOURS": read("LEARNML_RUN_RETENTION_HOURS", 24),
 }
 QUEUE_HARD_TIME_LIMIT_SECONDS = (
     read("LEARNML_TASK_TIME_LIMIT_SECONDS", None) or hard_time_limit_seconds()

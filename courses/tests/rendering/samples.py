@@ -111,6 +111,7 @@ TEX: dict[str, str] = {
         r"\boxed{E}\,\fcolorbox{red}{yellow}{x}\,\textcolor{#1a4780}{y}\,\cancel{z}\,"
         r"\pmb{w}\,\rule{1em}{2pt}"
     ),
+    "what a step changed": r"y_{\changed{j}} = \changed{\frac{\gamma_i}{D}} \, x_i < 1",
     "array with lines": (
         r"\begin{array}{c|c}a&b\\\hline c&d\end{array}\xrightarrow{f}\widehat{xyz}\tag{3}"
     ),

@@ -126,3 +126,25 @@ def test_every_class_of_the_highlighter_has_a_colour() -> None:
     coloured = " ".join(re.findall(r":is\(([^)]*)\) \{ color", css))
     known = set(re.findall(r"\.(\w+)", coloured))
     assert {name for name in STANDARD_TYPES.values() if name} - known == set()
+
+
+# --- links of lines --------------------------------------------------------------------------
+
+
+def test_every_line_of_a_file_has_a_link_and_named_lines_are_tab_stops() -> None:
+    markup = render_code(PYTHON, "python", {12: "rstd"}, filename="norm.py")
+    links = re.findall(r'<a class="line-link" href="#([^"]+)" data-line="(\d+)"([^>]*)>', markup)
+    assert [int(number) for _, number, _ in links] == list(range(1, PYTHON.count("\n") + 1))
+    assert set(re.findall(r' id="([^"]+)"', markup)) == {target for target, _, _ in links}
+    assert [target for target, _, rest in links if "tabindex" not in rest] == ["line-rstd"]
+    assert text_of(markup) == PYTHON
+
+
+def test_a_line_leads_to_the_steps_it_computes_without_changing_its_text() -> None:
+    markup = render_code(PYTHON, "python", {12: "rstd"}, "norm.py", {12: [("a", 1), ("b", 5)]})
+    line = markup.splitlines()[11]
+    assert re.findall(r'href="#(step-\w+)" data-step="(\d)"', line) == [
+        ("step-a", "1"),
+        ("step-b", "5"),
+    ]
+    assert text_of(line) == PYTHON.splitlines()[11]

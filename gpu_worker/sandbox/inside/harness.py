@@ -132,15 +132,20 @@ def _fresh_randomness() -> None:
 
 
 def _load(job: Job) -> Any:
-    """Run the file as a module that is not `__main__`, and return its class."""
+    """Run the file, and return its class.
+
+    It is a module that is not `__main__`; a job that names no class is a program, and is.
+    """
     source = job.source.removeprefix("\ufeff")
-    module = ModuleType("submission")
+    module = ModuleType("submission" if job.class_name else "__main__")
     module.__file__ = SUBMISSION
-    sys.modules["submission"] = module
+    sys.modules[module.__name__] = module
     linecache.cache[SUBMISSION] = (len(source), None, source.splitlines(True), SUBMISSION)
     # Compiled from text: a coding cookie cannot change how the file is read.
     code = compile(source, SUBMISSION, "exec", dont_inherit=True)
     exec(code, module.__dict__)  # noqa: S102  this is what the process is for
+    if not job.class_name:
+        return None
     cls = module.__dict__.get(job.class_name)
     if not callable(cls):
         names = [n for n, v in module.__dict__.items() if type(v) is type and n != "annotations"]

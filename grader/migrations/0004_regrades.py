@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('grader', '0002_decisions'),
+        ('grader', '0003_drafts_and_runs'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,0 +1,138 @@
+"""What a kind of figure is: parameters, controls, a model, and a drawing of what the model says.
+
+The model is a pure function from parameters and the controls' values to a `View`: the geometry, the
+numbers in words, and which of the tasks are solved. It is written twice, here and in
+`static/js/figures/<kind>.js`; a test compares the two over many states. All else is written once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from .axes import Point
+from .svg import Drawing
+
+Value = float | str | bool
+State = Mapping[str, Value]
+
+
+class Parameters(BaseModel):
+    """What an author gives a figure: exact types, no unknown names, finite numbers."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A slider. What it stands at is written by the view's text of its key."""
+
+    key: str
+    label: str  # HTML
+    low: float
+    high: float
+    step: float
+    value: float
+    group: str = ""  # sliders of a named group stand under their name, folded away
+    kind: ClassVar[str] = "range"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A list of which one is chosen: pairs of a value and its label in plain text."""
+
+    key: str
+    label: str  # HTML
+    options: Sequence[tuple[str, str]]
+    value: str
+    group: str = ""
+    kind: ClassVar[str] = "choice"
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A box to tick."""
+
+    key: str
+    label: str  # HTML
+    value: bool = False
+    group: str = ""
+    kind: ClassVar[str] = "switch"
+
+
+Control = Range | Choice | Switch
+
+
+@dataclass(frozen=True, slots=True)
+class Readout:
+    """A number of the view in the table beside the picture; `mark` is its marker's class."""
+
+    key: str
+    label: str  # HTML
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Something to find out by moving the controls; `found` is what it teaches."""
+
+    key: str
+    text: str  # HTML
+    found: str  # HTML
+
+
+@dataclass(slots=True)
+class View:
+    """What a figure shows in one state. Lines and points are in the values of their planes."""
+
+    lines: dict[str, list[Point]] = field(default_factory=dict)
+    points: dict[str, Point] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    goals: dict[str, bool] = field(default_factory=dict)
+
+
+AnyParameters = TypeVar("AnyParameters", bound=Parameters)
+
+
+class FigureKind(ABC, Generic[AnyParameters]):
+    """One kind of figure. A module of `courses.figures.kinds` makes it known by existing."""
+
+    name: ClassVar[str]
+    parameters: ClassVar[type[Parameters]]
+
+    @abstractmethod
+    def controls(self, given: AnyParameters) -> Sequence[Control]:
+        """Return what can be moved; the controls' values are the state that is drawn."""
+
+    @abstractmethod
+    def readouts(self, given: AnyParameters) -> Sequence[Readout]:
+        """Return the numbers that stand beside the picture."""
+
+    @abstractmethod
+    def goals(self, given: AnyParameters) -> Sequence[Goal]:
+        """Return what to try: where the law shows, and where it breaks."""
+
+    @abstractmethod
+    def view(self, given: AnyParameters, state: State) -> View:
+        """Return what the figure shows in a state."""
+
+    @abstractmethod
+    def draw(self, given: AnyParameters, view: View, key: str) -> Drawing:
+        """Return the picture of a view; `key` makes its ids unique."""
+
+    @abstractmethod
+    def describe(self, given: AnyParameters, view: View) -> str:
+        """Return the picture in plain words, with its numbers."""
+
+    def script_data(self, given: AnyParameters) -> dict[str, Any]:
+        """Return what the script's model is given: the parameters, and data if there are any."""
+        return given.model_dump()
+
+
+def initial_state(controls: Sequence[Control]) -> dict[str, Value]:
+    """Return the state in which a figure stands on the page and in print."""
+    return {control.key: control.value for control in controls}

@@ -1,0 +1,68 @@
+"""A figure as the page has it: the still picture, its controls and numbers, the script's data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from .base import Control, View, initial_state
+from .registry import read
+
+
+def figure_page(
+    key: str, kind: str, title: str, parameters: Mapping[str, Any], state: Mapping[str, Any] = {}
+) -> dict[str, Any]:
+    """Return what the template `_figure.html` shows of a figure.
+
+    `state` moves controls from where they would stand. `FigureError` if kind or parameters are not
+    right.
+    """
+    found, given = read(kind, parameters)
+    controls = found.controls(given)
+    view = found.view(given, initial_state(controls) | dict(state))
+    drawing = found.draw(given, view, key)
+    data = {
+        "data": found.script_data(given),
+        "planes": {name: plane.spec for name, plane in drawing.planes.items()},
+    }
+    return {
+        "kind": kind,
+        "svg": drawing.markup(title, found.describe(given, view)),
+        "groups": _groups(controls, view),
+        "readouts": [
+            {"key": one.key, "label": one.label, "mark": one.mark, "text": view.texts[one.key]}
+            for one in found.readouts(given)
+        ],
+        "goals": [
+            {"key": goal.key, "text": goal.text, "found": goal.found} for goal in found.goals(given)
+        ],
+        "script": json.dumps(data, separators=(",", ":"), ensure_ascii=False),
+    }
+
+
+def _groups(controls: Sequence[Control], view: View) -> list[dict[str, Any]]:
+    """Controls by the name of their group, in order; those without one come first."""
+    ordered = sorted(controls, key=lambda control: control.group != "")
+    return [
+        {"name": name, "controls": [_control(control, view) for control in group]}
+        for name, group in groupby(ordered, key=lambda control: control.group)
+    ]
+
+
+def _control(control: Control, view: View) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "kind": control.kind,
+        "key": control.key,
+        "label": control.label,
+        "value": control.value,
+    }
+    if control.kind == "range":
+        # As text: templates would write 0.05 in the way of the reader's language.
+        for name in ("low", "high", "step", "value"):
+            entry[name] = f"{getattr(control, name):.10g}"
+        entry["text"] = view.texts[control.key]
+    elif control.kind == "choice":
+        entry["options"] = list(getattr(control, "options", ()))
+    return entry

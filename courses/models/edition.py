@@ -1,0 +1,22 @@
+"""Which edition of the public pages is current."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Edition(models.Model):
+    """One row. Its number grows whenever anything changes that a visitor without account reads."""
+
+    ONLY_ID = 1
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=ONLY_ID)
+    number = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(id=1), name="courses_edition_one_row"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Edition {self.number}"

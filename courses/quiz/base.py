@@ -1,0 +1,87 @@
+"""What every kind of question has: how an answer is read, judged and shown again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from django.http import QueryDict
+
+Answers: TypeAlias = Mapping[str, Any]
+Given: TypeAlias = list[str] | str
+Shown: TypeAlias = dict[str, Any]
+
+AnyPart = TypeVar("AnyPart")
+
+TOKEN_CHARACTERS = 12
+
+
+class AnswerError(ValueError):
+    """What was sent is no answer to this question; the message tells the learner what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """Feedback on one part of an answer: a choice's key, an item's token, or "" for a text."""
+
+    choice: str
+    correct: bool
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Whether an answer is right, what is said about its parts, and about the whole."""
+
+    correct: bool
+    feedback: list[Feedback]
+    message: str
+
+
+class Kind(Protocol):
+    """One kind of question. `answers` is what a revision keeps for the server about it."""
+
+    nothing: Given
+
+    def read(self, answers: Answers, data: QueryDict) -> Given:
+        """Return the answer in its stored form; `AnswerError` if there is none in `data`."""
+
+    def as_sent(self, answers: Answers, data: QueryDict) -> Given:
+        """Return as much of what was sent as can be shown again, though it is no answer."""
+
+    def check(self, answers: Answers, given: Given) -> Result:
+        """Judge an answer that `read` returned."""
+
+    def arrange(self, question: Shown, answers: Answers, given: Given, seed: str) -> Shown:
+        """Return the page's entry as this learner sees it: in the seed's order, with `given`."""
+
+    def version_fields(self, question: Mapping[str, Any]) -> Any:
+        """Return what of a question's content decides whether an answer is right."""
+
+
+class AsWritten:
+    """For kinds of which every learner sees the same."""
+
+    def arrange(self, question: Shown, answers: Answers, given: Given, seed: str) -> Shown:
+        return question
+
+
+def token(*path: str) -> str:
+    """Return the name that the page has for a part whose own key would tell the answer.
+
+    It stays the same while the key does, so that an old page can still be sent.
+    """
+    return hashlib.sha256("/".join(path).encode()).hexdigest()[:TOKEN_CHARACTERS]
+
+
+def shuffled(parts: Sequence[AnyPart], names: Sequence[str], seed: str) -> list[AnyPart]:
+    """Return the parts in an order that hangs on their names and the seed alone."""
+    drawn = [hashlib.sha256(f"{seed}/{name}".encode()).digest() for name in names]
+    return [parts[place] for place in sorted(range(len(parts)), key=drawn.__getitem__)]
+
+
+def never(order: list[AnyPart], answer: Sequence[AnyPart]) -> list[AnyPart]:
+    """Return the order, moved on by one where it happens to be the answer."""
+    return [*order[1:], order[0]] if order and order == list(answer) else order

@@ -1,0 +1,147 @@
+"""What a figure shows when it is moved is what Python computes: both models over many states."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import quickjs
+
+from courses.figures import kinds, read
+from courses.figures.base import Choice, Range, View, initial_state
+from courses.figures.bundle import BUNDLE_PATH, SOURCES, bundle, models
+from courses.figures.numbers import shown
+
+# For each kind: parameters to try it with. A kind without an entry fails the first test.
+SAMPLES: dict[str, list[dict[str, Any]]] = {
+    "norm-geometry": [
+        {"x": [2.0, 0.5]},
+        {"x": [1.5, -0.5, 2.0], "gamma": [1.0, 0.5, 2.0], "eps": 1e-5, "turn": 40.0},
+    ],
+    "residual-stream": [{}, {"gain": 0.5, "depth": 30}],
+    "scale-law": [{"x": [1.0, 2.0, 3.0, 4.0]}, {"x": [0.5, -2.0], "eps": 1e-4, "alpha": 0.01}],
+    "softmax-temperature": [
+        {"logits": [2.0, 1.0, 0.5, -1.0]},
+        {"logits": [0.0, 30.0], "labels": ["no", "yes"], "temperature": 5.0},
+    ],
+    "universal-approximation": [{}, {"function": "abs", "activation": "square", "units": 20}],
+}
+STATES_OF_EACH = 12
+CASES = [(name, given) for name, samples in SAMPLES.items() for given in samples]
+
+
+@pytest.fixture(scope="module")
+def script() -> quickjs.Context:
+    context = quickjs.Context()
+    context.eval(models())
+    return context
+
+
+def in_script(script: quickjs.Context, call: str, *arguments: Any) -> Any:
+    """Return what a call in JavaScript gives; numbers go over as JSON, which is exact."""
+    return json.loads(
+        script.eval(f"JSON.stringify({call}({','.join(map(json.dumps, arguments))}))")
+    )
+
+
+def states(name: str, given: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The first state, both ends of every control, and states at random."""
+    kind, parameters = read(name, given)
+    controls = kind.controls(parameters)
+    start = initial_state(controls)
+    yield start
+    rng = random.Random(f"{name} {given}")
+    places: dict[str, list[Any]] = {}
+    for control in controls:
+        if isinstance(control, Range):
+            steps = round((control.high - control.low) / control.step)
+            places[control.key] = [
+                round(control.low + place * control.step, 9) for place in range(steps + 1)
+            ]
+        elif isinstance(control, Choice):
+            places[control.key] = [value for value, _ in control.options]
+        else:
+            places[control.key] = [False, True]
+        yield start | {control.key: places[control.key][0]}
+        yield start | {control.key: places[control.key][-1]}
+    for _ in range(STATES_OF_EACH):
+        yield {key: rng.choice(values) for key, values in places.items()}
+
+
+def assert_same(view: View, other: dict[str, Any]) -> None:
+    assert other["texts"] == view.texts
+    assert other["goals"] == view.goals
+    for mine, theirs in ((view.lines, other["lines"]), (view.points, other["points"])):
+        assert set(theirs) == set(mine)
+        for key, points in mine.items():
+            np.testing.assert_allclose(
+                np.array(theirs[key]), np.array(points), rtol=1e-7, atol=1e-9, err_msg=key
+            )
+
+
+def test_every_kind_has_a_sample_and_a_script() -> None:
+    assert set(SAMPLES) == set(kinds())
+    assert {path.stem for path in SOURCES.glob("kinds/*.js")} == set(kinds())
+
+
+@pytest.mark.parametrize(("name", "given"), CASES, ids=lambda value: str(value)[:30])
+def test_script_and_server_agree(script: quickjs.Context, name: str, given: dict[str, Any]) -> None:
+    kind, parameters = read(name, given)
+    data = kind.script_data(parameters)
+    for state in states(name, given):
+        here = kind.view(parameters, state)
+        there = in_script(script, f"figureKinds[{name!r}].view", data, state)
+        assert_same(here, there)
+
+
+@pytest.mark.parametrize(("name", "given"), CASES, ids=lambda value: str(value)[:30])
+def test_nothing_is_found_before_something_was_moved(name: str, given: dict[str, Any]) -> None:
+    kind, parameters = read(name, given)
+    first = kind.view(parameters, initial_state(kind.controls(parameters)))
+    goals = [goal.key for goal in kind.goals(parameters)]
+    assert set(first.goals) == set(goals)
+    reached = {
+        key
+        for state in states(name, given)
+        for key, done in kind.view(parameters, state).goals.items()
+        if done
+    }
+    assert reached <= set(goals)
+
+
+def test_the_bundle_is_made_from_its_sources() -> None:
+    written = BUNDLE_PATH.read_text(encoding="utf-8")
+    assert written == bundle(), "Run python -m courses.figures.bundle"
+
+
+@pytest.mark.parametrize("given", SAMPLES["norm-geometry"], ids=["plane", "space"])
+def test_a_dragged_row_lands_under_the_pointer(
+    script: quickjs.Context, given: dict[str, Any]
+) -> None:
+    kind, parameters = read("norm-geometry", given)
+    state = initial_state(kind.controls(parameters))
+    data = kind.script_data(parameters)
+    moved = in_script(script, "figureKinds['norm-geometry'].drag", data, state, [0.7, -1.1])
+    assert set(moved) == {f"x{n}" for n in range(1, len(given["x"]) + 1)}
+    assert kind.view(parameters, state | moved).points["x"] == pytest.approx((0.7, -1.1))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [0.0, 1.0, -1.0, 9999.5, 0.00012345, 0.000099999, 123456.0, 999999.6, 1e-6, -3.2e12, 1e300],
+)
+@pytest.mark.parametrize("digits", [3, 4])
+def test_numbers_look_the_same_before_and_after_the_script(
+    script: quickjs.Context, value: float, digits: int
+) -> None:
+    assert in_script(script, "numbers.shown", value, digits) == shown(value, digits)
+
+
+def test_numbers_that_are_none_are_written_in_words(script: quickjs.Context) -> None:
+    assert shown(math.inf) == script.eval("numbers.shown(Infinity)") == "∞"
+    assert shown(-math.inf) == script.eval("numbers.shown(-Infinity)") == "−∞"

@@ -1,0 +1,230 @@
+"""Runs what a learner wants to try: a program for its output, or an exercise's public cases.
+
+The walls and limits are those of a grading. Nothing hidden is near: a run knows the public cases
+alone, and all that it shows is what the learner's own program did.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Mapping
+from typing import Final
+
+from celery import Celery
+from kombu.exceptions import OperationalError
+
+from gpu_worker import reporter
+from gpu_worker.exercises import Exercise, get
+from gpu_worker.exercises.spec import CODE_LIMITS, PublicCase
+from gpu_worker.judge import casegen, reporting
+from gpu_worker.judge.diagnosis import JudgedCase
+from gpu_worker.judge.execution import (
+    Stop,
+    execute,
+    judge_run,
+    memory_texts,
+    problem_stop,
+    reason_to_stop,
+    run_request,
+)
+from gpu_worker.judge.transcript import Raised, read_transcript
+from gpu_worker.node import node_name
+from gpu_worker.protocol import (
+    MAX_OUTPUT_CHARACTERS,
+    Failure,
+    Outcome,
+    RunCase,
+    RunJob,
+    RunKind,
+    RunOutcome,
+    RunReport,
+    RunUpdate,
+    Timing,
+)
+from gpu_worker.queues import TASK_RECORD_RUN
+from gpu_worker.sandbox.client import RunResult, SandboxError, Zygote
+from gpu_worker.sandbox.inside.wire import Job, encode_job
+
+logger = logging.getLogger(__name__)
+
+Ran = tuple[RunOutcome, RunReport]
+
+_PROGRAM_RESULT_BYTES: Final = 64 << 10
+"""A program sends no results: only what it raised, and that it ended."""
+_NORMAL_EXITS: Final = frozenset({"", "0", "None"})
+_PLACE: Final = re.compile(r" \(submission\.py, line \d+\)$")
+_NOT_PYTHON: Final = frozenset({"SyntaxError", "IndentationError", "TabError"})
+
+
+def answer(app: Celery, job: RunJob, zygote: Zygote) -> None:
+    """Do a run and send what came of it; one that nobody waits for any more is left out.
+
+    Raises:
+        OperationalError: the broker stays away, and the message is delivered again.
+    """
+    if time.time() > job.expires_at:
+        logger.warning("Run %s came too late: nobody waits for it.", job.run)
+        return
+    try:
+        reporter.send(app, TASK_RECORD_RUN, _update(job), retry=False)
+    except (OperationalError, OSError) as error:
+        logger.warning("The start of run %s was not sent: %s", job.run, error)
+    outcome, report = _run_or_explain(job, zygote)
+    update = _update(job).model_copy(update={"outcome": outcome, "report": report})
+    reporter.send(app, TASK_RECORD_RUN, update, retry=True)
+
+
+def run_job(job: RunJob, zygote: Zygote) -> Ran:
+    """Run what the job asks for.
+
+    Raises:
+        LookupError: there is no such exercise, or it has no such track here.
+        SandboxError: the sandbox failed; the program is not to blame.
+    """
+    if job.kind is RunKind.CODE:
+        return run_program(job.source, zygote)
+    exercise = get(job.exercise or "")
+    if job.track not in exercise.tracks:
+        raise LookupError(f"The track {job.track} of {exercise.slug} cannot be run here.")
+    return run_public_cases(exercise, job.source, zygote)
+
+
+def run_program(source: str, zygote: Zygote, limits: Mapping[str, float] = CODE_LIMITS) -> Ran:
+    """Run a file as a program and return what it printed.
+
+    Raises:
+        SandboxError: the sandbox failed.
+    """
+    started = time.perf_counter()
+    job = encode_job(Job(source, "", ()))
+    run = run_request(limits, zygote, _PROGRAM_RESULT_BYTES, lambda frame: None, job=job)
+    stop = _program_stop(run, limits)
+    return _ran(source, stop, run, limits, started)
+
+
+def run_public_cases(exercise: Exercise, source: str, zygote: Zygote) -> Ran:
+    """Run and judge an exercise's public cases, exactly as a grading does.
+
+    Raises:
+        SandboxError, JudgeError: the platform failed.
+    """
+    started = time.perf_counter()
+    cases = casegen.public_cases(exercise)
+    _, run = execute(exercise, source, cases, exercise.limits, zygote)
+    execution = judge_run(exercise, cases, run, exercise.limits)
+    stop = execution.stop
+    loading = read_transcript(run.frames, cases).loading
+    if loading and (stop is None or not execution.judged):
+        stop = problem_stop(loading, exercise.class_name, show=True)
+    outcome, report = _ran(source, stop, run, exercise.limits, started)
+    failed = next((item for item in execution.judged if not item.verdict.passed), None)
+    if stop is None and failed:
+        outcome = RunOutcome(failed.verdict.outcome.value)
+    lines = source.count("\n") + 1
+    judged: list[JudgedCase | None] = [*execution.judged]
+    judged += [None] * (len(cases) - len(judged))
+    results = [
+        _case(exercise, public, item, lines)
+        for public, item in zip(exercise.public_cases, judged, strict=True)
+    ]
+    return outcome, report.model_copy(update={"cases": results})
+
+
+def _run_or_explain(job: RunJob, zygote: Zygote) -> Ran:
+    """Run, once more if the sandbox failed; any failure of ours becomes `not_run`."""
+    for last_try in (False, True):
+        try:
+            return run_job(job, zygote)
+        except SandboxError as error:
+            logger.warning("Run %s: the sandbox failed: %s", job.run, error)
+            if last_try:
+                return _not_run(f"The worker could not run your program. {error}")
+        except LookupError as error:
+            return _not_run(f"This worker cannot do the run. {error.args[0]}")
+        except Exception:
+            # Whatever it is, it is ours: the learner must hear that, and not wait for ever.
+            logger.exception("Run %s failed.", job.run)
+            return _not_run("The run failed through an error of the platform.")
+    raise AssertionError("unreachable: the last try returns")
+
+
+def _not_run(message: str) -> Ran:
+    text = f"{message} This is not your program's fault. Run it again."
+    return RunOutcome.NOT_RUN, RunReport(failure=Failure(message=text[:4_000]))
+
+
+def _update(job: RunJob) -> RunUpdate:
+    return RunUpdate(run=job.run, lease=job.lease, node=node_name())
+
+
+def _ran(
+    source: str, stop: Stop | None, run: RunResult, limits: Mapping[str, float], started: float
+) -> Ran:
+    if stop and stop.outcome is Outcome.MEMORY_LIMIT and not stop.limit:
+        limit, measured = memory_texts(run, limits)
+        stop = Stop(stop.outcome, stop.message, stop.line, stop.traceback, limit, measured)
+    total = (time.perf_counter() - started) * 1e3
+    report = RunReport(
+        failure=reporting.stop_failure(stop, source.count("\n") + 1) if stop else None,
+        output=reporting.clean_text(run.output)[:MAX_OUTPUT_CHARACTERS],
+        output_dropped_bytes=run.output_total - len(run.output),
+        timings=[
+            Timing(phase="running", ms=round(run.wall_seconds * 1e3, 3)),
+            Timing(phase="in all", ms=round(total, 3)),
+        ],
+        limits=dict(limits),
+    )
+    return RunOutcome(stop.outcome.value) if stop else RunOutcome.COMPLETED, report
+
+
+def _case(exercise: Exercise, public: PublicCase, item: JudgedCase | None, lines: int) -> RunCase:
+    if item is None:
+        return RunCase(id=public.id, title=public.title, passed=None)
+    failure = None
+    if not item.verdict.passed:
+        found = reporting.case_failure(item, lines)
+        failure = found.model_copy(update={"message": item.verdict.message[:4_000]})
+    return RunCase(
+        id=public.id,
+        title=public.title,
+        passed=item.verdict.passed,
+        failure=failure,
+        worst=reporting.worst_case([item], exercise.default_eps),
+    )
+
+
+def _program_stop(run: RunResult, limits: Mapping[str, float]) -> Stop | None:
+    """Return why a program did not come to its end; None if it did, also by `sys.exit()`."""
+    transcript = read_transcript(run.frames, [])
+    if isinstance(transcript.loading, Raised) and run.ending == "ended" and not run.overflow:
+        return _raised_stop(transcript.loading)
+    if run.ending == "ended" and run.exit_code == 0 and not run.overflow:
+        return None
+    stop = reason_to_stop(transcript, run, limits, ())
+    if stop and stop.outcome is Outcome.RUNTIME_ERROR and run.signal is None:
+        return Stop(stop.outcome, f"The program ended with exit code {run.exit_code}.")
+    return stop
+
+
+def _raised_stop(problem: Raised) -> Stop | None:
+    message, line, trace = problem.message[:300], problem.line, problem.traceback
+    where = f" in line {line}" if line else ""
+    if problem.name == "SystemExit":
+        if message in _NORMAL_EXITS:
+            return None
+        return Stop(
+            Outcome.RUNTIME_ERROR, f"The program ended itself{where}, with exit code {message}."
+        )
+    if problem.name == "ForbiddenImportError":
+        return Stop(Outcome.CONTRACT_ERROR, message, line, trace)
+    if problem.name == "MemoryError":
+        text = f"The program asked for more memory than allowed{where}."
+        return Stop(Outcome.MEMORY_LIMIT, text, line, trace)
+    if problem.name in _NOT_PYTHON:
+        what = f"Line {line} is" if line else "The text is"
+        reason = _PLACE.sub("", message)
+        return Stop(Outcome.RUNTIME_ERROR, f"{what} not valid Python: {reason}.", line, trace)
+    said = f": {message}" if message else ""
+    return Stop(Outcome.RUNTIME_ERROR, f"{problem.name}{where}{said}", line, trace)
