@@ -20,6 +20,7 @@ from .inlines import (
     ChapterInline,
     ChoiceInline,
     DerivationStepInline,
+    FigureInline,
     FormulaInline,
     FormulaSymbolInline,
     ListingInline,
@@ -94,6 +95,7 @@ class ChapterAdmin(KeepWhatLearnersUsedMixin, PublishOnSaveAdmin):
         DerivationStepInline,
         MechanismStepInline,
         ListingInline,
+        FigureInline,
         QuestionInline,
         RevisionInline,
     )

@@ -11,7 +11,8 @@ from django.contrib.admin.widgets import AdminTextareaWidget
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from courses.models import Chapter, Listing, NumericHint
+from courses.figures import kinds
+from courses.models import Chapter, Figure, Listing, NumericHint
 from courses.rendering import SourceError
 
 from .conflicts import LoadedStateForm
@@ -100,6 +101,17 @@ class ListingForm(forms.ModelForm):
 
     class Meta:
         model = Listing
+        exclude: Sequence[str] = ()
+
+
+class FigureForm(forms.ModelForm):
+    kind = forms.ChoiceField(
+        choices=lambda: [(name, name) for name in kinds()],
+        help_text="What its parameters are is in the reference of the chapter files.",
+    )
+
+    class Meta:
+        model = Figure
         exclude: Sequence[str] = ()
 
 

@@ -18,6 +18,7 @@ from courses.models import (
     ChapterRevision,
     Choice,
     DerivationStep,
+    Figure,
     Formula,
     FormulaSymbol,
     Listing,
@@ -28,7 +29,7 @@ from courses.models import (
     Question,
 )
 
-from .forms import HintForm, ListingForm, PartFormSet
+from .forms import FigureForm, HintForm, ListingForm, PartFormSet
 from .publishing import TEXT_OVERRIDES, content_errors
 
 
@@ -73,6 +74,13 @@ class ListingInline(PartInlineMixin, SortableStackedInline):
     form = ListingForm
     part = "listings"
     identity = "filename"
+    classes = ("collapse",)
+
+
+class FigureInline(PartInlineMixin, SortableStackedInline):
+    model = Figure
+    form = FigureForm
+    part = "figures"
     classes = ("collapse",)
 
 

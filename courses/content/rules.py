@@ -53,6 +53,7 @@ def _unique_keys(content: ChapterContent, errors: Errors) -> None:
         "steps": [part.key for part in content.steps],
         "mechanism": [part.key for part in content.mechanism],
         "listings": [part.filename for part in content.listings],
+        "figures": [part.key for part in content.figures],
         "questions": [part.key for part in content.questions],
         "requirements": content.requirements,
     }

@@ -1,6 +1,7 @@
-"""How figures write numbers. `static/js/figures/numbers.js` has the same functions: keep both equal.
+"""How figures write numbers. `static/js/figures/numbers.js` has the same functions.
 
-A page is drawn here and moved there, so a number must not change its looks when the script starts.
+Keep both equal: a page is drawn here and moved there, and a number must not change its looks when
+the script starts.
 """
 
 from __future__ import annotations

@@ -11,11 +11,12 @@ from courses.content.schema import ChapterContent
 from courses.rendering import RENDERER_VERSION, render_all
 
 from .answers import answers_of, question_versions
-from .links import dead_links
+from .figures import figure_errors
+from .links import dead_links, places_of
 from .page import page_of
 from .sources import sources_of
 
-PAGE_VERSION = 3
+PAGE_VERSION = 4
 """Raise by one when the page or the answers get another shape: pages are then built again."""
 
 BUILD_VERSION = RENDERER_VERSION * 1000 + PAGE_VERSION
@@ -41,7 +42,11 @@ def build(content: ChapterContent, published: bool = True) -> Built:
     errors = broken_rules(content, published)
     sources = sources_of(content)
     rendered = render_all(sources)
-    for more in (rendered.errors, dead_links(content, sources, rendered.html)):
+    for more in (
+        rendered.errors,
+        dead_links(content, sources, rendered.html),
+        figure_errors(content, rendered.html, places_of(content)),
+    ):
         for field, found in more.items():
             errors.setdefault(field, []).extend(found)
     if errors:

@@ -25,6 +25,7 @@ _KINDS = {
     "line": "named line of a listing",
     "question": "question",
     "mechanism": "step of the mechanism",
+    "figure": "figure",
     "part": "part",
 }
 MOST_NAMED = 12
@@ -34,7 +35,7 @@ def dead_links(
     content: ChapterContent, sources: Mapping[str, Source], rendered: Mapping[str, str]
 ) -> dict[str, list[SourceError]]:
     """Return by field the links to places that the chapter's page does not have."""
-    places = _places(content)
+    places = places_of(content)
     everywhere = set(PLACES_OF_EVERY_PAGE).union(*places.values())
     for name, markup in rendered.items():
         if not _SHOWN_LATER.fullmatch(name):
@@ -52,7 +53,7 @@ def dead_links(
     return errors
 
 
-def _places(content: ChapterContent) -> dict[str, list[str]]:
+def places_of(content: ChapterContent) -> dict[str, list[str]]:
     """Return the ids that keys become on the page, by kind."""
     keys = {
         "formula": [formula.key for formula in content.formulas],
@@ -60,6 +61,7 @@ def _places(content: ChapterContent) -> dict[str, list[str]]:
         "line": [line.key for listing in content.listings for line in listing.lines],
         "question": [question.key for question in content.questions],
         "mechanism": [part.key for part in content.mechanism],
+        "figure": [figure.key for figure in content.figures],
         "part": [part for part in PART_TITLES if part in parts_of(content)],
     }
     return {kind: [f"{kind}-{key}" for key in found] for kind, found in keys.items()}

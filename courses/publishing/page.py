@@ -13,6 +13,7 @@ from courses.content.schema import (
 )
 from courses.rendering import render_code, without_marks
 
+from .figures import figures_page
 from .questions import question_page
 
 Html = Mapping[str, str]
@@ -71,6 +72,7 @@ def page_of(content: ChapterContent, rendered: Html) -> dict[str, Any]:
         ],
         "code_intro_html": rendered["code_intro"],
         "listings": [_listing(listing, content) for listing in content.listings],
+        "figures": figures_page(content, rendered),
         "questions": [
             question_page(number, question, rendered)
             for number, question in enumerate(content.questions, start=1)

@@ -10,6 +10,7 @@ from courses.content.schema import (
 )
 from courses.rendering import Source
 
+from .figures import figure_sources
 from .questions import question_sources
 
 CHAPTER_TEXTS = (
@@ -40,6 +41,8 @@ def _sources(content: ChapterContent) -> Iterator[tuple[str, Source]]:
         yield f"steps/{step.key}/reason", _markdown(step.reason)
     for part in content.mechanism:
         yield f"mechanism/{part.key}/body", _markdown(part.body)
+    for figure in content.figures:
+        yield from figure_sources(figure)
     for question in content.questions:
         yield from question_sources(question)
 

@@ -68,9 +68,9 @@ class NormGeometry(FigureKind[NormGeometryParameters]):
 
     def readouts(self, given: NormGeometryParameters) -> list[Readout]:
         return [
-            Readout("x", "<var>x</var>", "mark-x"),
-            Readout("rms-y", "RMSNorm(<var>x</var>)", "mark-rms"),
-            Readout("ln-y", "LayerNorm(<var>x</var>)", "mark-ln"),
+            Readout("x", "<var>x</var>", "x"),
+            Readout("rms-y", "RMSNorm(<var>x</var>)", "a"),
+            Readout("ln-y", "LayerNorm(<var>x</var>)", "b"),
             Readout("mean", "mean <var>μ</var>"),
             Readout("rms", "RMS(<var>x</var>)"),
             Readout("square", "mean square of RMSNorm(<var>x</var>)"),

@@ -62,11 +62,11 @@ class ResidualStream(FigureKind[ResidualStreamParameters]):
 
     def readouts(self, given: ResidualStreamParameters) -> list[Readout]:
         return [
-            Readout("plain", "no norm", "mark-law"),
+            Readout("plain", "no norm", "c"),
             Readout("plain-law", "its law (1 + <var>g</var>²)<sup><var>L</var></sup>"),
-            Readout("pre", "pre-norm", "mark-rms"),
+            Readout("pre", "pre-norm", "a"),
             Readout("pre-law", "its law 1 + <var>g</var>²<var>L</var>"),
-            Readout("post", "post-norm", "mark-ln"),
+            Readout("post", "post-norm", "b"),
             Readout("share", "pre-norm: what block <var>L</var> added"),
         ]
 

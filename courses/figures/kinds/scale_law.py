@@ -107,9 +107,9 @@ class ScaleLaw(FigureKind[ScaleLawParameters]):
     def readouts(self, given: ScaleLawParameters) -> list[Readout]:
         return [
             Readout("y", "<var>y</var> = RMSNorm(<var>αx</var>)"),
-            Readout("size", "RMS of <var>y</var>", "mark-rms"),
-            Readout("gradient", "‖<var>J</var>(<var>αx</var>)‖", "mark-ln"),
-            Readout("law", "law: ‖<var>J</var>(<var>x</var>)‖ / |<var>α</var>|", "mark-law"),
+            Readout("size", "RMS of <var>y</var>", "a"),
+            Readout("gradient", "‖<var>J</var>(<var>αx</var>)‖", "b"),
+            Readout("law", "law: ‖<var>J</var>(<var>x</var>)‖ / |<var>α</var>|", "law"),
             Readout("off", "the law is off by"),
             Readout("edge", "off by more than 1% below |<var>α</var>| ="),
         ]

@@ -64,7 +64,7 @@ class SoftmaxTemperature(FigureKind[SoftmaxTemperatureParameters]):
             Readout("entropy", "entropy, in nats"),
             Readout("uniform", "entropy of the uniform distribution: ln <var>K</var>"),
             Readout("choices", "as uncertain as so many equal choices: e<sup>entropy</sup>"),
-            Readout("largest", "largest probability", "mark-rms"),
+            Readout("largest", "largest probability"),
             Readout("total", "sum of the probabilities"),
             Readout("naive", "largest exp(<var>z</var>/<var>T</var>) in float32"),
         ]

@@ -110,7 +110,7 @@ class UniversalApproximation(FigureKind[UniversalApproximationParameters]):
 
     def readouts(self, given: UniversalApproximationParameters) -> list[Readout]:
         return [
-            Readout("sup", "largest error: sup |<var>f</var> − network|", "mark-law"),
+            Readout("sup", "largest error: sup |<var>f</var> − network|", "c"),
             Readout("place", "where: <var>x</var>"),
             Readout("half", "with half as many units"),
         ]
