@@ -21,6 +21,7 @@ from .models import (
     OutboxMessage,
     Outcome,
     Queue,
+    RegradeRun,
     Submission,
     SubmissionState,
     WorkerNode,
@@ -208,3 +209,18 @@ def queue_loads() -> list[QueueLoad]:
     )
     loads = {row[0]: QueueLoad(*row) for row in rows}
     return [loads.get(queue, QueueLoad(queue, 0, 0, 0)) for queue in Queue.values]
+
+
+@dataclass(frozen=True, slots=True)
+class RegradeNumbers:
+    """How many submissions of a run have which change, and how many are where."""
+
+    changes: dict[str, int]
+    states: dict[str, int]
+
+
+def regrade_numbers(run: RegradeRun) -> RegradeNumbers:
+    items = list(run.items.defer("report", "old_report"))
+    return RegradeNumbers(
+        dict(Counter(item.change for item in items)), dict(Counter(item.state for item in items))
+    )

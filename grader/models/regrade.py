@@ -93,6 +93,15 @@ class RegradeRun(models.Model):
 class RegradeItem(models.Model):
     """One submission in a run: what it had, and what grading it again gave."""
 
+    CHANGES = (
+        ("waiting", "waiting for its verdict"),
+        ("raised", "the score would rise"),
+        ("lowered", "the score would fall"),
+        ("renamed", "another outcome, the same score"),
+        ("same", "no difference"),
+        ("failed", "could not be graded again"),
+    )
+
     public_id = models.CharField(
         "id", max_length=16, unique=True, default=new_public_id, editable=False
     )
@@ -140,7 +149,7 @@ class RegradeItem(models.Model):
 
     @property
     def differs(self) -> bool:
-        """Whether a commit would show: another outcome or score, found by the platform's fault."""
+        """Whether there is another outcome or score; a failure of the platform is none."""
         if not self.outcome or self.outcome == Outcome.NOT_GRADABLE:
             return False
         return (self.outcome, self.score) != (self.old_outcome, self.old_score)
@@ -154,7 +163,7 @@ class RegradeItem(models.Model):
 
     @property
     def change(self) -> str:
-        """Say in one word what a commit would do to the submission."""
+        """Which of `CHANGES` a commit of everything means for the submission."""
         if self.state == RegradeItemState.WAITING:
             return "waiting"
         if self.outcome == Outcome.NOT_GRADABLE:
