@@ -14,6 +14,7 @@ from courses.models import Chapter
 
 from .models import (
     AttemptState,
+    Draft,
     Exercise,
     GradingAttempt,
     OutboxMessage,
@@ -152,6 +153,13 @@ def brief(exercise: Exercise, which: Literal["best", "last"]) -> Submission | No
         outcome=getattr(exercise, f"{which}_outcome"),
         score=getattr(exercise, f"{which}_score"),
     )
+
+
+def draft_of(user: User | AnonymousUser, exercise: Exercise, track: str) -> Draft | None:
+    """Return the text that the learner typed last, if one was kept."""
+    if not user.is_authenticated:
+        return None
+    return Draft.objects.filter(user=user, exercise=exercise, track=track).first()
 
 
 def counted_attempts(user: User, exercise: Exercise) -> int:
