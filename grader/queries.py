@@ -16,6 +16,7 @@ from courses.models import Chapter
 from . import limits
 from .models import (
     AttemptState,
+    Draft,
     Exercise,
     GradingAttempt,
     OutboxMessage,
@@ -169,6 +170,13 @@ def brief(exercise: Exercise, which: Literal["best", "last"]) -> Submission | No
         outcome=getattr(exercise, f"{which}_outcome"),
         score=getattr(exercise, f"{which}_score"),
     )
+
+
+def draft_of(user: User | AnonymousUser, exercise: Exercise, track: str) -> Draft | None:
+    """Return the text that the learner typed last, if one was kept."""
+    if not user.is_authenticated:
+        return None
+    return Draft.objects.filter(user=user, exercise=exercise, track=track).first()
 
 
 def counted_attempts(user: User, exercise: Exercise) -> int:

@@ -1,136 +1,184 @@
-// Comforts for the code field. Without it the field is a plain text area that posts as it is.
+// The exercise's page: editor, drafts, runs of the public cases, comparing two submissions.
+// Without it the form posts as it is: every button has an address of its own.
 
-const INDENT = "    ";
+import { editorFor } from "./editor.js";
+import { bindRun } from "./run.js";
+import { enableCompare } from "./diff.js";
+
 const form = document.querySelector("form[data-exercise]");
 const field = form.querySelector("[data-editor]");
-const button = form.querySelector("[data-submit]");
-const state = form.querySelector("[data-submit-state]"); // absent, like the button, when signed out
 const starter = form.querySelector("template[data-starter]")?.content.textContent ?? "";
-const name = `draft:${form.dataset.exercise}`;
 
-// --- typing -----------------------------------------------------------------------------------------
-let leaving = false; // after Escape the next Tab leaves the field
+const QUIET_MS = 1200; // a text is sent to the site after this pause in typing
+const RETRY_MS = 5000;
+const FETCH = { "X-Requested-With": "fetch" };
 
-/** Replace a range as typing would, so that undo works. */
-function replaceRange(start, end, text) {
-  field.setSelectionRange(start, end);
-  if (!document.execCommand("insertText", false, text)) field.setRangeText(text, start, end, "end");
-}
+let run = () => {};
+const editor = editorFor(field, { onChange: () => drafts.changed(), onRun: () => run() });
+run = bindRun(form, editor);
+if (form.dataset.markLine) editor.markLine(Number(form.dataset.markLine));
 
-function indentLines(outward) {
-  const { selectionStart: start, selectionEnd: end, value } = field;
-  const from = value.lastIndexOf("\n", start - 1) + 1;
-  const lines = value.slice(from, end).split("\n");
-  const changed = lines.map((line) => (outward ? line.replace(/^ {1,4}/, "") : line && INDENT + line));
-  const text = changed.join("\n");
-  if (text === lines.join("\n")) return;
-  replaceRange(from, end, text);
-  const shift = changed[0].length - lines[0].length;
-  field.setSelectionRange(Math.max(from, start + shift), from + text.length);
-}
+// --- drafts: in this browser at once, in the account after a pause -----------------------------------
+const drafts = draftKeeper(form.dataset.draftUrl ?? "");
 
-field.addEventListener("keydown", (event) => {
-  if (event.isComposing) return;
-  if (event.key === "Escape") {
-    leaving = true;
-    return;
+function draftKeeper(url) {
+  const key = `draft:${form.dataset.exercise}`;
+  const state = form.querySelector("[data-draft-state]");
+  const notice = form.querySelector("[data-draft-notice]");
+  const seenField = form.querySelector("[name=seen]");
+  // A text that is not the draft replaces it knowingly: the account sets the draft aside.
+  let other = "draftOther" in form.dataset;
+  let seen = other ? 0 : Number(form.dataset.draftVersion ?? 0);
+  let timer = 0;
+  let sending = false;
+  let again = false;
+  let stopped = false; // another text waits for a decision: nothing is written over it
+
+  const local = {
+    read() {
+      try {
+        return JSON.parse(localStorage.getItem(key) ?? "null");
+      } catch {
+        return null;
+      }
+    },
+    write(saved) {
+      try {
+        localStorage.setItem(key, JSON.stringify({ text: field.value, saved, at: Date.now() }));
+      } catch {
+        // No room or not allowed: the text is still in the editor, and goes to the account.
+      }
+    },
+  };
+  const say = (text, warning = false) => {
+    state.textContent = text;
+    state.classList.toggle("warn", warning);
+  };
+  const clock = (time) => new Date(time).toLocaleTimeString();
+
+  /** Tell of another text than the editor's, and let the learner choose. */
+  const offer = (text, message, { take = () => {}, keep }) => {
+    notice.querySelector("[data-draft-text]").textContent = message;
+    notice.hidden = false;
+    stopped = true;
+    const decided = (act) => () => {
+      notice.hidden = true;
+      stopped = false;
+      act();
+      editor.focus();
+    };
+    // Undo brings back what was in the editor.
+    notice.querySelector("[data-draft-take]").onclick = decided(() => {
+      take();
+      editor.replace(text);
+    });
+    notice.querySelector("[data-draft-keep]").onclick = decided(keep);
+  };
+
+  const send = async (replace = false) => {
+    if (sending) {
+      again = true;
+      return;
+    }
+    sending = true;
+    clearTimeout(timer);
+    const text = field.value;
+    const body = new FormData(form);
+    body.delete("file");
+    body.set("seen", seen);
+    if (replace || other) body.set("replace", "1");
+    try {
+      const response = await fetch(url, { method: "POST", body, headers: FETCH, credentials: "same-origin" });
+      const answer = await response.json();
+      if (response.status === 200) {
+        seen = answer.version;
+        seenField.value = seen;
+        other = false;
+        if (field.value === text) local.write(true);
+        say(`Saved to your account at ${clock(answer.saved_at)}`);
+      } else if (response.status === 409) {
+        say("Not saved to your account yet: see the note below. This browser keeps it.", true);
+        offer(
+          answer.source,
+          `In another tab or on another machine you saved a different text at ${clock(answer.saved_at)}.`,
+          { take: () => (seen = answer.version), keep: () => send(true) },
+        );
+      } else if (response.status === 401) {
+        say("You are signed out: this browser keeps the text, your account does not.", true);
+      } else {
+        say(answer.message ?? "Not saved to your account. This browser keeps the text.", true);
+      }
+    } catch {
+      say("No connection: this browser keeps the text, and it is saved when the site answers again.", true);
+      timer = setTimeout(() => send(replace), RETRY_MS);
+    } finally {
+      sending = false;
+      if (again) {
+        again = false;
+        if (!stopped) send();
+      }
+    }
+  };
+
+  const leave = () => {
+    clearTimeout(timer);
+    const kept = local.read();
+    if (url && !stopped && kept && !kept.saved && kept.text === field.value) send();
+  };
+  document.addEventListener("visibilitychange", () => document.hidden && leave());
+
+  // What this browser holds and the account does not have: typed while offline or signed out.
+  const kept = local.read();
+  if (kept?.text && !kept.saved && kept.text !== field.value) {
+    offer(
+      kept.text,
+      `This browser holds a text of yours from ${new Date(kept.at).toLocaleString()} that your account does not have.`,
+      { keep: () => local.write(false) },
+    );
   }
-  if (event.key === "Tab" && !leaving && !field.readOnly && !event.ctrlKey && !event.altKey) {
-    event.preventDefault();
-    const { selectionStart: start, selectionEnd: end, value } = field;
-    if (event.shiftKey || value.slice(start, end).includes("\n")) indentLines(event.shiftKey);
-    else {
-      const column = start - (value.lastIndexOf("\n", start - 1) + 1);
-      replaceRange(start, end, " ".repeat(INDENT.length - (column % INDENT.length)));
-    }
-  } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && button) {
-    event.preventDefault();
-    form.requestSubmit(button);
-  } else if (event.key === "Enter" && !event.shiftKey && !field.readOnly) {
-    // The new line begins under the old one, one level deeper after a colon.
-    const { selectionStart: start, selectionEnd: end, value } = field;
-    const line = value.slice(value.lastIndexOf("\n", start - 1) + 1, start);
-    const indent = /^ */.exec(line)[0] + (/:\s*(#.*)?$/.test(line) ? INDENT : "");
-    if (indent) {
-      event.preventDefault();
-      replaceRange(start, end, `\n${indent}`);
-    }
-  }
-  if (event.key !== "Shift") leaving = false;
-});
 
-// --- draft ------------------------------------------------------------------------------------------
-const drafts = {
-  read() {
-    try {
-      return JSON.parse(localStorage.getItem(name) ?? "null");
-    } catch {
-      return null;
-    }
-  },
-  write(text, sent = false) {
-    try {
-      localStorage.setItem(name, JSON.stringify({ text, sent, at: Date.now() }));
-    } catch {
-      // No room or not allowed: the text is still in the field.
-    }
-  },
-  drop() {
-    try {
-      localStorage.removeItem(name);
-    } catch {
-      // Nothing was kept.
-    }
-  },
-};
-
-function offerDraft() {
-  const draft = drafts.read();
-  const bar = form.querySelector("[data-draft]");
-  // What was submitted is in the list of submissions and needs no second way back.
-  if (!draft?.text || draft.sent || draft.text === field.value || field.readOnly) return;
-  bar.querySelector("[data-draft-time]").textContent = new Date(draft.at).toLocaleString();
-  bar.hidden = false;
-  bar.querySelector("[data-draft-restore]").addEventListener("click", () => {
-    replaceRange(0, field.value.length, draft.text);
-    bar.hidden = true;
-    field.focus();
-  });
-  bar.querySelector("[data-draft-drop]").addEventListener("click", () => {
-    drafts.drop();
-    bar.hidden = true;
-    field.focus();
-  });
+  return {
+    changed() {
+      local.write(false);
+      clearTimeout(timer);
+      if (!url) say("Kept in this browser.");
+      else if (!stopped) {
+        say("Typing ...");
+        timer = setTimeout(send, QUIET_MS);
+      }
+    },
+    sent() {
+      clearTimeout(timer);
+      local.write(true);
+    },
+  };
 }
 
-let saving = 0;
-field.addEventListener("input", () => {
-  clearTimeout(saving);
-  saving = setTimeout(() => drafts.write(field.value), 400);
-});
 form.querySelector("[data-starter-restore]")?.addEventListener("click", () => {
-  drafts.write(field.value);
-  replaceRange(0, field.value.length, starter);
-  field.focus();
+  editor.replace(starter);
+  editor.focus();
 });
 
 // --- sending ----------------------------------------------------------------------------------------
+const submit = form.querySelector("[data-submit]"); // absent when signed out
+const state = form.querySelector("[data-submit-state]");
 let sent = false;
 form.addEventListener("submit", (event) => {
+  if (event.submitter !== submit) return; // a download: the page stays
   if (sent) {
     event.preventDefault();
     return;
   }
   sent = true;
-  clearTimeout(saving);
-  drafts.write(field.value, true);
-  button.setAttribute("aria-disabled", "true");
+  drafts.sent();
+  submit.setAttribute("aria-disabled", "true");
   state.textContent = "Sending.";
 });
 // Coming back with the Back button: the form can be sent again.
 addEventListener("pageshow", () => {
   sent = false;
-  button?.removeAttribute("aria-disabled");
+  submit?.removeAttribute("aria-disabled");
   if (state) state.textContent = "";
 });
-offerDraft();
+
+enableCompare(document.querySelector("[data-compare]"));

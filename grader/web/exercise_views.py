@@ -1,0 +1,241 @@
+"""The exercise's page, and what its form does: submit, run, keep a draft, compare, take home."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from grader import queries
+from grader.models import Draft, Exercise, Submission, Track
+from grader.registry import find_spec
+from grader.services import keep_draft
+from grader.services import submit as make_submission
+from grader.services.drafts import UNSEEN
+from grader.services.errors import Refused, TooMany
+
+from . import csp
+from .diff import unified
+from .forms import SubmitForm
+from .requests import bounded_body, is_fetch, see_other, sign_in_first, signed_in, user_of
+
+OWN_SUBMISSIONS_SHOWN = 20
+
+
+@require_GET
+def exercise_page(request: HttpRequest, slug: str) -> HttpResponse:
+    exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
+    return show_exercise(request, exercise, SubmitForm(), request.GET.get("track", ""))
+
+
+@require_http_methods(["GET", "POST"])
+@bounded_body
+def submit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take a submission; a GET comes from a sign-in on the way, and goes to the exercise."""
+    exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
+    if request.method == "GET":
+        return see_other(exercise.get_absolute_url())
+    if not request.user.is_authenticated:
+        return sign_in_first(exercise.get_absolute_url())
+    form = SubmitForm(request.POST, request.FILES)
+    form.full_clean()
+    track = request.POST.get("track", "")
+    try:
+        content = form.content()
+        submission = make_submission(
+            user_of(request), exercise, track, content, form.idempotency_key(content)
+        )
+    except Refused as refusal:
+        return refuse(request, exercise, form, track, refusal)
+    if isinstance(content, str):
+        # What was sent is what the editor begins with the next time.
+        keep_draft(user_of(request), exercise, track, content, _seen(request), replace=True)
+    return see_other(submission.get_absolute_url())
+
+
+def refuse(
+    request: HttpRequest, exercise: Exercise, form: SubmitForm, track: str, refusal: Refused
+) -> HttpResponse:
+    """Show the page again with the learner's text and the reason at its field."""
+    form.refuse(refusal)
+    response = show_exercise(request, exercise, form, track)
+    response.status_code = refusal.status
+    if isinstance(refusal, TooMany):
+        response["Retry-After"] = str(refusal.retry_after_seconds)
+    return response
+
+
+@require_http_methods(["GET", "POST"])
+@bounded_body
+def draft(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Keep a text: JSON for the editor, 200 kept or 409 another tab's; 303 without script."""
+    exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
+    back = f"{exercise.get_absolute_url()}?track={request.POST.get('track', '')}#your-code"
+    if request.method == "GET":
+        return see_other(exercise.get_absolute_url())
+    if not request.user.is_authenticated:
+        return JsonResponse({}, status=401) if is_fetch(request) else sign_in_first(back)
+    try:
+        kept = keep_draft(
+            user_of(request),
+            exercise,
+            request.POST.get("track", ""),
+            request.POST.get("source", "").replace("\r\n", "\n"),
+            _seen(request),
+            replace="replace" in request.POST,
+        )
+    except Refused as refusal:
+        if is_fetch(request):
+            return JsonResponse({"message": refusal.message}, status=refusal.status)
+        form = SubmitForm(request.POST)
+        form.full_clean()
+        return refuse(request, exercise, form, request.POST.get("track", ""), refusal)
+    if not is_fetch(request):
+        messages.success(request, "Your draft is saved.")
+        return see_other(back)
+    answer: dict[str, Any] = {
+        "version": kept.draft.version,
+        "saved_at": kept.draft.updated_at.isoformat(),
+    }
+    if kept.conflict:
+        answer["source"] = kept.draft.source
+    return JsonResponse(answer, status=409 if kept.conflict else 200)
+
+
+@require_GET
+def check_script(request: HttpRequest, slug: str) -> HttpResponse:
+    """The script that runs the public cases at home."""
+    from gpu_worker.home import home_script  # brings NumPy, which other pages do without
+
+    exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
+    try:
+        script = home_script(exercise.slug, Track.NUMPY.value)
+    except LookupError as error:
+        raise Http404("There is no script for this exercise.") from error
+    name = f"check_{exercise.slug}.py"
+    return HttpResponse(
+        script,
+        content_type="text/x-python; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+@require_POST
+@bounded_body
+def download(request: HttpRequest, slug: str) -> HttpResponse:
+    """The text of the editor as a file, where no script makes it one."""
+    exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
+    text = request.POST.get("source", "").replace("\r\n", "\n")
+    name = f"{exercise.slug}_{'cupy' if request.POST.get('track') == 'cupy' else 'numpy'}.py"
+    return HttpResponse(
+        text,
+        content_type="text/x-python; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+@require_GET
+@signed_in
+def compare(request: HttpRequest, slug: str) -> HttpResponse:
+    """What changed between two submissions of one exercise; with `?fragment=1` that alone."""
+    exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
+    old, new = (
+        get_object_or_404(
+            queries.visible_submissions(request.user),
+            exercise=exercise,
+            public_id=request.GET.get(which, ""),
+        )
+        for which in ("old", "new")
+    )
+    if old.created_at > new.created_at:
+        old, new = new, old
+    context = {
+        "exercise": exercise,
+        "course": exercise.chapter and exercise.chapter.course,
+        "old": old,
+        "new": new,
+        "diff": unified(old.source, new.source),
+    }
+    template = "grader/_diff.html" if "fragment" in request.GET else "grader/compare.html"
+    response = render(request, template, context)
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+def show_exercise(
+    request: HttpRequest, exercise: Exercise, form: SubmitForm, track: str
+) -> HttpResponse:
+    spec = find_spec(exercise.slug)
+    tracks = [str(name) for name in spec.tracks] if spec else []
+    if track not in tracks:
+        track = tracks[0] if tracks else ""
+    own = queries.own_submissions(request.user).filter(exercise=exercise)
+    stylesheet = exercise.stylesheet
+    starter = spec.starter(track) if spec and track else ""
+    kept = queries.draft_of(request.user, exercise, track)
+    earlier = None if form.is_bound else _earlier(request, exercise)
+    nonce = csp.new_nonce()
+    context = {
+        "exercise": exercise,
+        "course": exercise.chapter.course if exercise.chapter else None,
+        "spec": spec,
+        "statement_html": exercise.statement_html,
+        "stylesheet_url": reverse("courses:math_css", args=[stylesheet.hash]) if stylesheet else "",
+        "track": track,
+        "track_available": track in queries.tracks_available(),
+        "starter": starter,
+        "text": _text(request, form, earlier, kept, starter),
+        "draft": kept,
+        "is_other_text": earlier is not None or form.is_bound or "replaced" in request.GET,
+        "earlier": earlier,
+        "form": form,
+        "nonce": nonce,
+        "idempotency_key": uuid.uuid4().hex,
+        "has_home_script": track == Track.NUMPY,
+        "now": timezone.now(),
+        "submissions": own[:OWN_SUBMISSIONS_SHOWN],
+    }
+    response = render(request, "grader/exercise.html", context)
+    patch_cache_control(response, private=True, no_cache=True)
+    csp.allow_style(response, nonce)
+    return response
+
+
+def _seen(request: HttpRequest) -> int:
+    """Return the version of the draft that the posted text was made from."""
+    seen = request.POST.get("seen", "")
+    return int(seen) if re.fullmatch(r"[0-9]{1,9}", seen) else UNSEEN
+
+
+def _text(
+    request: HttpRequest,
+    form: SubmitForm,
+    earlier: Submission | None,
+    kept: Draft | None,
+    starter: str,
+) -> str:
+    """Return what the editor begins with: what was just sent, asked for, last typed, or given."""
+    if form.is_bound:
+        return str(form["source"].value() or "")
+    if earlier is not None:
+        return earlier.source
+    if kept and kept.replaced_source and "replaced" in request.GET:
+        return kept.replaced_source
+    return kept.source if kept and kept.source.strip() else starter
+
+
+def _earlier(request: HttpRequest, exercise: Exercise) -> Submission | None:
+    """Return the submission that "edit and submit again" starts from."""
+    public_id = request.GET.get("from", "")
+    if not public_id:
+        return None
+    visible = queries.visible_submissions(request.user).filter(exercise=exercise)
+    return visible.filter(public_id=public_id).first()
