@@ -244,6 +244,15 @@ class Verdict(Message):
     report: Report
 
 
+class Redelivery(Message):
+    """A job came a second time: the worker that had it died, before or after it was done."""
+
+    version: Literal[1] = PROTOCOL_VERSION
+    submission: Identifier
+    lease: Identifier
+    node: Short
+
+
 class NodeReport(Message):
     """What a worker says of itself at its start and regularly after.
 

@@ -13,11 +13,12 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from gpu_worker.node import node_name, node_report
-from gpu_worker.protocol import GradeJob, Message, Phase, Progress, Verdict
+from gpu_worker.protocol import GradeJob, Message, Phase, Progress, Redelivery, Verdict
 from gpu_worker.queues import (
     QUEUE_RESULTS,
     TASK_RECORD_NODE,
     TASK_RECORD_PROGRESS,
+    TASK_RECORD_REDELIVERY,
     TASK_RECORD_VERDICT,
 )
 
@@ -140,6 +141,16 @@ def send_verdict(app: Celery, verdict: Verdict) -> None:
         OperationalError: it stays away; the task fails and its message is delivered again.
     """
     send(app, TASK_RECORD_VERDICT, verdict, retry=True)
+
+
+def send_redelivery(app: Celery, job: GradeJob) -> None:
+    """Tell the site that a job came back, and try for a while if the broker is away.
+
+    Raises:
+        OperationalError: it stays away.
+    """
+    message = Redelivery(submission=job.submission, lease=job.lease, node=node_name())
+    send(app, TASK_RECORD_REDELIVERY, message, retry=True)
 
 
 def answerable(message: Any) -> tuple[str, str] | None:

@@ -30,11 +30,19 @@ zygote = Zygote()
 
 @shared_task(name=TASK_GRADE, bind=True)
 def grade(self: Any, message: Any) -> None:
-    """Grade one `GradeJob` and put its verdict on the queue `results`."""
+    """Grade one `GradeJob` and put its verdict on the queue `results`.
+
+    A job that comes back from a dead worker is not graded: it may be what killed it, or be done.
+    The site, which knows, starts another attempt or none.
+    """
     try:
         job = GradeJob.from_message(message)
     except ProtocolError as error:
         _answer_unreadable(self.app, message, error)
+        return
+    if _came_back(self):
+        logger.warning("Submission %s came back from a worker that died.", job.submission)
+        reporter.send_redelivery(self.app, job)
         return
     with reporter.JobReporter(self.app, job) as progress:
         graded = _grade_or_explain(job, progress)
@@ -50,7 +58,16 @@ def run(self: Any, message: Any) -> None:
         # The site gives up a run that nobody answers, and says so.
         logger.error("A message on the queue is no run: %s", error)
         return
+    if _came_back(self):
+        # It may be what killed the worker. The site ends what nobody answers.
+        logger.warning("Run %s came back from a worker that died.", job.run)
+        return
     running.answer(self.app, job, zygote)
+
+
+def _came_back(task: Any) -> bool:
+    """Return whether the queue hands the task's message out for the second time."""
+    return bool((task.request.delivery_info or {}).get("redelivered"))
 
 
 def _grade_or_explain(job: GradeJob, progress: reporter.JobReporter) -> Graded:

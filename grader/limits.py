@@ -12,9 +12,12 @@ __all__ = [
     "MAX_IDEMPOTENCY_KEY_CHARACTERS",
     "MAX_SOURCE_BYTES",
     "heartbeat_timeout",
+    "jobs_on_queue_per_learner",
     "max_grading_attempts",
     "max_open_submissions",
+    "max_regrade_submissions",
     "outbox_batch_size",
+    "regrades_on_queue",
     "resend_after",
     "run_retention",
     "run_silence",
@@ -41,6 +44,23 @@ def max_open_submissions() -> int:
 
 def submissions_per_minute() -> int:
     return int(settings.GRADING["SUBMISSIONS_PER_MINUTE"])
+
+
+def jobs_on_queue_per_learner() -> int:
+    """How many of a learner's jobs a queue and its workers have at once.
+
+    One being graded and the next one at hand; what exceeds it waits until one ends.
+    """
+    return int(settings.GRADING["JOBS_ON_QUEUE_PER_LEARNER"])
+
+
+def regrades_on_queue() -> int:
+    """How many jobs of regrades a queue and its workers have at once."""
+    return int(settings.GRADING["REGRADES_ON_QUEUE"])
+
+
+def max_regrade_submissions() -> int:
+    return int(settings.GRADING["MAX_REGRADE_SUBMISSIONS"])
 
 
 def outbox_batch_size() -> int:

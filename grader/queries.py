@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from courses.models import Chapter
 
+from . import limits
 from .models import (
     AttemptState,
     Draft,
@@ -20,6 +22,7 @@ from .models import (
     OutboxMessage,
     Outcome,
     Queue,
+    RegradeRun,
     Submission,
     SubmissionState,
     WorkerNode,
@@ -71,7 +74,7 @@ def open_attempt(submission: Submission) -> GradingAttempt | None:
     if submission.is_final:
         return None
     return (
-        submission.attempts.filter(state__in=AttemptState.open())
+        submission.attempts.filter(state__in=AttemptState.open(), regrade_item__isnull=True)
         .select_related("outbox")
         .order_by("-number")
         .first()
@@ -79,13 +82,27 @@ def open_attempt(submission: Submission) -> GradingAttempt | None:
 
 
 def attempts_ahead(attempt: GradingAttempt) -> int:
-    """Return how many open attempts of the same queue are served before this one."""
-    before = Q(priority__lt=attempt.priority) | Q(priority=attempt.priority, id__lt=attempt.pk)
-    return (
-        GradingAttempt.objects.filter(queue=attempt.queue)
-        .filter(Q(state__in=AttemptState.with_worker()) | (Q(state=AttemptState.QUEUED) & before))
-        .count()
-    )
+    """Return how many open attempts of learners are served before this one.
+
+    Plays the queue forward: what the broker has is served in the order in which it was sent, and
+    each that ends lets the next one of its learner join at the end (see `services.dispatch`).
+    """
+    rows = GradingAttempt.objects.filter(
+        queue=attempt.queue, state__in=AttemptState.open(), regrade_item__isnull=True
+    ).order_by(F("outbox__sent_at").asc(nulls_last=True), "id")
+    line: list[tuple[int, int]] = []
+    held: defaultdict[int, deque[tuple[int, int]]] = defaultdict(deque)
+    on_queue: Counter[int] = Counter()
+    for pk, learner, sent_at in rows.values_list("pk", "submission__user", "outbox__sent_at"):
+        may_go = sent_at is not None or on_queue[learner] < limits.jobs_on_queue_per_learner()
+        (line if may_go else held[learner]).append((pk, learner))
+        on_queue[learner] += may_go
+    for place, (pk, learner) in enumerate(line):
+        if pk == attempt.pk:
+            return place
+        if held[learner]:
+            line.append(held[learner].popleft())
+    return len(line)
 
 
 def queue_position(submission: Submission) -> int | None:
@@ -177,7 +194,7 @@ def is_alive(node: WorkerNode) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class QueueLoad:
-    """How many attempts of a queue wait, how many a worker has, how many are not sent yet."""
+    """How many attempts of a queue wait, how many a worker has, how many wait in the outbox."""
 
     name: str
     queued: int
@@ -200,3 +217,18 @@ def queue_loads() -> list[QueueLoad]:
     )
     loads = {row[0]: QueueLoad(*row) for row in rows}
     return [loads.get(queue, QueueLoad(queue, 0, 0, 0)) for queue in Queue.values]
+
+
+@dataclass(frozen=True, slots=True)
+class RegradeNumbers:
+    """How many submissions of a run have which change, and how many are where."""
+
+    changes: dict[str, int]
+    states: dict[str, int]
+
+
+def regrade_numbers(run: RegradeRun) -> RegradeNumbers:
+    items = list(run.items.defer("report", "old_report"))
+    return RegradeNumbers(
+        dict(Counter(item.change for item in items)), dict(Counter(item.state for item in items))
+    )

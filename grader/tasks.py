@@ -8,10 +8,18 @@ from typing import Any
 from celery import shared_task
 from django.db.utils import InterfaceError, OperationalError
 
-from gpu_worker.protocol import NodeReport, Progress, ProtocolError, RunUpdate, Verdict
+from gpu_worker.protocol import (
+    NodeReport,
+    Progress,
+    ProtocolError,
+    Redelivery,
+    RunUpdate,
+    Verdict,
+)
 from gpu_worker.queues import (
     TASK_RECORD_NODE,
     TASK_RECORD_PROGRESS,
+    TASK_RECORD_REDELIVERY,
     TASK_RECORD_RUN,
     TASK_RECORD_VERDICT,
 )
@@ -50,6 +58,16 @@ def record_verdict(message: object) -> None:
             services.reject_verdict(*address, reason=str(error))
         return
     services.record_verdict(verdict)
+
+
+@shared_task(name=TASK_RECORD_REDELIVERY, **RETRY)
+def record_redelivery(message: object) -> None:
+    try:
+        redelivery = Redelivery.from_message(clean(message))
+    except ProtocolError as error:
+        logger.error("A message about a job that came back cannot be used: %s", error)
+        return
+    services.record_redelivery(redelivery)
 
 
 @shared_task(name=TASK_RECORD_NODE, **RETRY)

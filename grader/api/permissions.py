@@ -46,3 +46,12 @@ class SeesWorkers(BasePermission):
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return bool(request.user.has_perm("grader.view_workernode"))
+
+
+class SeesRegrades(BasePermission):
+    """Graders and operators may see regrades; the services ask for more before they change one."""
+
+    message: Any = "Only graders grade submissions again."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return bool(request.user.has_perm("grader.view_regraderun"))

@@ -94,14 +94,14 @@ class CreatedTokenSerializer(TokenSerializer):
         read_only_fields = fields  # type: ignore[assignment]
 
 
-class _Linked(serializers.Serializer[Any]):
+class Linked(serializers.Serializer[Any]):
     """Builds absolute links."""
 
     def _url(self, name: str, *args: str) -> str:
         return str(self.context["request"].build_absolute_uri(reverse(name, args=args)))
 
 
-class ChapterSummarySerializer(_Linked):
+class ChapterSummarySerializer(Linked):
     """A published chapter in a list."""
 
     slug = serializers.CharField()
@@ -142,7 +142,7 @@ class ChapterSerializer(ChapterSummarySerializer):
         return list(published.order_by("position", "slug").values_list("slug", flat=True))
 
 
-class ExerciseSummarySerializer(_Linked):
+class ExerciseSummarySerializer(Linked):
     """An exercise in a list."""
 
     slug = serializers.CharField()
@@ -280,7 +280,7 @@ class NewDecisionSerializer(StrictSerializer):
     )
 
 
-class SubmissionSummarySerializer(_Linked):
+class SubmissionSummarySerializer(Linked):
     """A submission in a list."""
 
     id = serializers.CharField(source="public_id")
@@ -354,7 +354,7 @@ class SubmissionSerializer(SubmissionSummarySerializer):
         return {"reason": submission.decision_reason, "decided_at": moment}
 
     def get_grading_attempts(self, submission: Submission) -> int:
-        return submission.attempts.count()
+        return submission.attempts.filter(regrade_item__isnull=True).count()
 
 
 class WorkerSerializer(serializers.ModelSerializer[WorkerNode]):

@@ -6,7 +6,7 @@ from django.urls import path
 
 from grader import urls as _converters  # noqa: F401  registers the converter publicid
 
-from .views import chapters, docs, exercises, index, submissions, tokens, workers
+from .views import chapters, docs, exercises, index, regrades, submissions, tokens, workers
 
 app_name = "api"
 
@@ -41,6 +41,19 @@ urlpatterns = [
         submissions.DecisionView.as_view(),
         name="decision",
     ),
+    path("regrades/", regrades.RegradesView.as_view(), name="regrades"),
+    path("regrades/<publicid:public_id>/", regrades.RegradeView.as_view(), name="regrade"),
+    path(
+        "regrades/<publicid:public_id>/items/",
+        regrades.RegradeItemsView.as_view(),
+        name="regrade-items",
+    ),
+    path(
+        "regrades/<publicid:public_id>/commit/",
+        regrades.CommitView.as_view(),
+        name="regrade-commit",
+    ),
+    path("regrades/<publicid:public_id>/undo/", regrades.UndoView.as_view(), name="regrade-undo"),
     path("workers/", workers.WorkersView.as_view(), name="workers"),
     path("schema/", docs.SchemaView.as_view(), name="schema"),
     path("docs/", docs.docs, name="docs"),

@@ -7,6 +7,7 @@ from .draft import Draft
 from .exercise import Exercise
 from .node import WorkerNode
 from .outbox import OutboxMessage
+from .regrade import RegradeItem, RegradeItemState, RegradeRun, RegradeScope, RegradeState
 from .states import (
     AttemptState,
     Outcome,
@@ -34,6 +35,11 @@ __all__ = [
     "OutboxMessage",
     "Phase",
     "Queue",
+    "RegradeItem",
+    "RegradeItemState",
+    "RegradeRun",
+    "RegradeScope",
+    "RegradeState",
     "RunKind",
     "RunOutcome",
     "RunState",

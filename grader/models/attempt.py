@@ -19,6 +19,14 @@ class GradingAttempt(models.Model):
     submission = models.ForeignKey(
         "grader.Submission", on_delete=models.CASCADE, related_name="attempts"
     )
+    regrade_item = models.ForeignKey(
+        "grader.RegradeItem",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="attempts",
+        help_text="Whom the verdict is for, if not the submission itself.",
+    )
     number = models.PositiveSmallIntegerField()
     try_number = models.PositiveSmallIntegerField(default=1)
     lease = models.CharField(max_length=64, unique=True, default=new_lease, editable=False)
@@ -45,8 +53,13 @@ class GradingAttempt(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["submission"],
-                condition=Q(state__in=AttemptState.open()),
+                condition=Q(state__in=AttemptState.open(), regrade_item__isnull=True),
                 name="grader_attempt_one_open",
+            ),
+            models.UniqueConstraint(
+                fields=["regrade_item"],
+                condition=Q(state__in=AttemptState.open(), regrade_item__isnull=False),
+                name="grader_attempt_one_open_per_item",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=AttemptState.values), name="grader_attempt_state_known"

@@ -11,6 +11,9 @@ from django.db import models
 class AuditAction(models.TextChoices):
     SUBMISSION_RESUBMITTED = "submission.resubmitted", "sent a submission again"
     SUBMISSION_DECIDED = "submission.decided", "decided on a submission held for review"
+    REGRADE_STARTED = "regrade.started", "started a regrade as a dry run"
+    REGRADE_COMMITTED = "regrade.committed", "committed a regrade"
+    REGRADE_UNDONE = "regrade.undone", "undid a regrade"
     EXERCISE_CHANGED = "exercise.changed", "changed an exercise"
     TOKEN_CREATED = "token.created", "made an API token"
     TOKEN_REVOKED = "token.revoked", "revoked an API token"

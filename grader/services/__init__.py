@@ -5,7 +5,15 @@ from .dispatch import send_outbox
 from .drafts import keep_draft
 from .errors import Refused
 from .lost import Swept, requeue_lost
-from .record import Recorded, record_node, record_progress, record_verdict, reject_verdict
+from .record import (
+    Recorded,
+    record_node,
+    record_progress,
+    record_redelivery,
+    record_verdict,
+    reject_verdict,
+)
+from .regrade import commit_regrade, start_regrade, undo_regrade
 from .runs import end_late_runs, purge_runs, record_run, start_run
 from .submit import resubmit, submit
 from .tokens import create_token, revoke_token
@@ -14,6 +22,7 @@ __all__ = [
     "Recorded",
     "Refused",
     "Swept",
+    "commit_regrade",
     "create_token",
     "decide_flagged",
     "end_late_runs",
@@ -21,6 +30,7 @@ __all__ = [
     "purge_runs",
     "record_node",
     "record_progress",
+    "record_redelivery",
     "record_run",
     "record_verdict",
     "reject_verdict",
@@ -28,6 +38,8 @@ __all__ = [
     "resubmit",
     "revoke_token",
     "send_outbox",
+    "start_regrade",
     "start_run",
     "submit",
+    "undo_regrade",
 ]

@@ -1,6 +1,10 @@
 """From the outbox to the broker. A message that cannot be sent stays, and is sent later.
 
 Sending twice is harmless: both copies carry the same lease, and the first verdict ends it.
+
+The broker serves first come, first served. So that nobody can fill it, each learner has only a
+few messages there at once; the rest wait in the outbox, and one goes when one ends. Learners are
+served in turn that way, however much each of them sent. Regrades together are held back likewise.
 """
 
 from __future__ import annotations
@@ -11,7 +15,8 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from gpu_worker.protocol import GradeJob
@@ -59,10 +64,37 @@ def transport() -> Transport:
 
 
 def enqueue(attempt: GradingAttempt) -> OutboxMessage:
-    """Write the intent to send `attempt`, and try to send it as soon as the transaction holds."""
+    """Write the intent to send `attempt`.
+
+    A learner's is sent as soon as the transaction holds; regrades come by hundreds, and whoever
+    starts them sends them together.
+    """
     message = OutboxMessage.objects.create(attempt=attempt)
-    transaction.on_commit(lambda: try_send(message.pk), robust=True)
+    if attempt.regrade_item_id is None:
+        send_next(attempt)
     return message
+
+
+def send_next(attempt: GradingAttempt) -> None:
+    """Once the transaction holds, send what may go of the attempt's learner, or of regrades.
+
+    Call it where an attempt ends, too: it may have held back the next one.
+    """
+    transaction.on_commit(lambda: _send_like(attempt), robust=True)
+
+
+def _send_like(attempt: GradingAttempt) -> None:
+    if attempt.regrade_item_id is None:
+        learner = attempt.submission.user_id
+        alike = Q(attempt__regrade_item__isnull=True, attempt__submission__user=learner)
+        most = limits.jobs_on_queue_per_learner()
+    else:
+        alike = Q(attempt__regrade_item__isnull=False)
+        most = limits.regrades_on_queue()
+    waiting = _sendable().filter(alike, attempt__queue=attempt.queue).order_by("id")
+    for message_id in list(waiting.values_list("id", flat=True)[:most]):
+        if not try_send(message_id):
+            break
 
 
 def try_send(message_id: int) -> bool:
@@ -78,12 +110,14 @@ def try_send(message_id: int) -> bool:
 
 
 def send_outbox() -> int:
-    """Send what waits in the outbox, oldest first. Return how many the broker took.
+    """Send what waits in the outbox and may go, learners' before regrades, oldest first.
 
-    Stops at the first failure: where the broker is away, the rest would only wait for timeouts.
+    Return how many the broker took. Stops at the first failure: where the broker is away, the
+    rest would only wait for timeouts.
     """
     sent = 0
-    for message_id in _unsent_ids():
+    waiting = _sendable().order_by("attempt__priority", "id").values_list("id", flat=True)
+    for message_id in list(waiting[: limits.outbox_batch_size()]):
         try:
             sent += _send(message_id)
         except BrokerUnreachable as error:
@@ -92,13 +126,35 @@ def send_outbox() -> int:
     return sent
 
 
-def _unsent_ids() -> list[int]:
+def _sendable() -> QuerySet[OutboxMessage]:
+    """Return the messages that nobody sends at the moment and that need not wait their turn."""
     now = timezone.now()
-    free = Q(locked_until__isnull=True) | Q(locked_until__lt=now)
-    unsent = OutboxMessage.objects.filter(
-        free, sent_at__isnull=True, attempt__state=AttemptState.QUEUED
+    return OutboxMessage.objects.alias(
+        of_learner=_count(
+            regrade_item__isnull=True, submission__user=OuterRef("attempt__submission__user")
+        ),
+        of_regrades=_count(regrade_item__isnull=False),
+    ).filter(
+        Q(attempt__regrade_item__isnull=True, of_learner__lt=limits.jobs_on_queue_per_learner())
+        | Q(attempt__regrade_item__isnull=False, of_regrades__lt=limits.regrades_on_queue()),
+        Q(locked_until__isnull=True) | Q(locked_until__lt=now),
+        sent_at__isnull=True,
+        attempt__state=AttemptState.QUEUED,
     )
-    return list(unsent.order_by("id").values_list("id", flat=True)[: limits.outbox_batch_size()])
+
+
+def _count(**of: Any) -> Coalesce:
+    """Count the attempts that the broker or a worker has, on the message's queue."""
+    there = Q(outbox__sent_at__isnull=False) | Q(outbox__locked_until__gt=timezone.now())
+    alike = (
+        GradingAttempt.objects.filter(
+            there, queue=OuterRef("attempt__queue"), state__in=AttemptState.open(), **of
+        )
+        .order_by()
+        .values("queue")
+        .annotate(attempts=Count("id"))
+    )
+    return Coalesce(Subquery(alike.values("attempts")), 0)
 
 
 def _send(message_id: int) -> bool:
@@ -121,12 +177,9 @@ def _send(message_id: int) -> bool:
 
 
 def _lock(message_id: int) -> bool:
-    now = timezone.now()
-    free = Q(locked_until__isnull=True) | Q(locked_until__lt=now)
+    """Keep others from sending the message for a while, if it may be sent."""
     return bool(
-        OutboxMessage.objects.filter(
-            free, pk=message_id, sent_at__isnull=True, attempt__state=AttemptState.QUEUED
-        ).update(locked_until=now + SENDING_LOCK)
+        _sendable().filter(pk=message_id).update(locked_until=timezone.now() + SENDING_LOCK)
     )
 
 

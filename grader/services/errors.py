@@ -80,6 +80,23 @@ class DecisionRefused(Refused):
         self.field = field
 
 
+class RegradeRefused(Refused):
+    """A choice of submissions that cannot be graded again."""
+
+    code = "regrade_invalid"
+
+    def __init__(self, message: str, field: str = "filter") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class RegradeNotReady(Refused):
+    """A run of a regrade is not where it would have to be for this."""
+
+    code = "regrade_state"
+    status = 409
+
+
 class NotAllowed(Refused):
     code = "not_allowed"
     status = 403

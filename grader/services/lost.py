@@ -22,8 +22,9 @@ from grader.models import (
 )
 
 from . import dispatch
+from .attempts import start_attempt
 from .broker import BrokerUnreachable
-from .submit import start_attempt
+from .settle import settle
 
 logger = logging.getLogger(__name__)
 
@@ -70,10 +71,17 @@ def end_attempt(attempt: GradingAttempt, reason: str) -> bool:
         return False
     submission = attempt.submission
     if attempt.try_number < limits.max_grading_attempts():
-        _reopen(submission, now)
-        start_attempt(submission, try_number=attempt.try_number + 1, priority=attempt.priority)
+        if attempt.regrade_item is None:
+            _reopen(submission, now)
+        start_attempt(
+            submission,
+            try_number=attempt.try_number + 1,
+            priority=attempt.priority,
+            regrade_item=attempt.regrade_item,
+        )
     else:
-        _give_up(submission, attempt, reason, now)
+        _give_up(attempt, reason, now)
+    dispatch.send_next(attempt)
     logger.warning(
         "Submission %s: attempt %s of %s ended: %s",
         submission.public_id,
@@ -108,23 +116,15 @@ def _reopen(submission: Submission, now: datetime) -> None:
     )
 
 
-def _give_up(submission: Submission, attempt: GradingAttempt, reason: str, now: datetime) -> None:
+def _give_up(attempt: GradingAttempt, reason: str, now: datetime) -> None:
     plural = "tries" if attempt.try_number > 1 else "try"
     message = (
         f"The platform could not grade this submission in {attempt.try_number} {plural}: "
         f"{reason}. This is not your fault and does not count as an attempt. "
         "You can send it again."
     )
-    Submission.objects.filter(pk=submission.pk, state__in=SubmissionState.open()).update(
-        state=SubmissionState.FINISHED,
-        phase="",
-        outcome=Outcome.NOT_GRADABLE,
-        score=None,
-        report=Report(failure=Failure(message=message)).model_dump(mode="json"),
-        finished_at=now,
-        updated_at=now,
-        version=F("version") + 1,
-    )
+    report = Report(failure=Failure(message=message))
+    settle(attempt, Outcome.NOT_GRADABLE, 0.0, report, now)
 
 
 def resend_vanished(now: datetime) -> int:

@@ -7,7 +7,6 @@ twice, from a worker given up as lost, or for another submission changes nothing
 from __future__ import annotations
 
 import logging
-from datetime import datetime
 from enum import Enum, auto
 from typing import Any
 
@@ -26,8 +25,9 @@ from grader.models import (
     WorkerNode,
 )
 
+from .dispatch import send_next
 from .lost import end_attempt
-from .requirements import mark_exercise_met
+from .settle import settle
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ def record_progress(progress: protocol.Progress) -> Recorded:
         if not renewed:
             _log_stale("progress", progress.submission, progress.lease, progress.node)
             return Recorded.STALE
-        if _is_further(attempt, progress):
+        if attempt.regrade_item_id is None and _is_further(attempt, progress):
             Submission.objects.filter(
                 pk=attempt.submission_id, state__in=SubmissionState.open()
             ).update(
@@ -106,9 +106,8 @@ def record_verdict(verdict: protocol.Verdict) -> Recorded:
         if attempt is None or not ended:
             _log_stale("verdict", verdict.submission, verdict.lease, verdict.node)
             return Recorded.STALE
-        _finish(attempt.submission, outcome, verdict, now)
-        if outcome is Outcome.ACCEPTED:
-            mark_exercise_met(attempt.submission)
+        settle(attempt, outcome, verdict.score, verdict.report, now)
+        send_next(attempt)
     logger.info("Submission %s: %s by %s", verdict.submission, outcome.value, verdict.node)
     return Recorded.APPLIED
 
@@ -122,6 +121,19 @@ def reject_verdict(submission_id: str, lease: str, reason: str) -> Recorded:
             return Recorded.STALE
     logger.error("Submission %s: the verdict cannot be used: %s", submission_id, reason)
     return Recorded.REJECTED
+
+
+def record_redelivery(redelivery: protocol.Redelivery) -> Recorded:
+    """Take a job that came back from a dead worker: its attempt is over, unless it ended before.
+
+    It costs a try, or a submission that kills its worker would be handed out for ever.
+    """
+    with transaction.atomic():
+        attempt = _open_attempt(redelivery.submission, redelivery.lease)
+        if attempt is None or not end_attempt(attempt, "worker lost"):
+            _log_stale("redelivery", redelivery.submission, redelivery.lease, redelivery.node)
+            return Recorded.STALE
+    return Recorded.APPLIED
 
 
 def record_node(report: protocol.NodeReport) -> WorkerNode:
@@ -154,33 +166,6 @@ def _open_attempt(submission_id: str, lease: str) -> GradingAttempt | None:
         )
         .first()
     )
-
-
-def _finish(
-    submission: Submission, outcome: Outcome, verdict: protocol.Verdict, now: datetime
-) -> None:
-    finished = Submission.objects.filter(pk=submission.pk, state__in=SubmissionState.open()).update(
-        state=SubmissionState.FINISHED,
-        phase="",
-        outcome=outcome,
-        score=_score(outcome, verdict.score),
-        report=verdict.report.model_dump(mode="json"),
-        claimed_at=submission.claimed_at or now,
-        finished_at=now,
-        updated_at=now,
-        version=F("version") + 1,
-    )
-    if not finished:
-        raise RuntimeError(
-            f"Submission {submission.public_id} is finished while its attempt was open."
-        )
-
-
-def _score(outcome: Outcome, score: float) -> float | None:
-    if outcome not in Outcome.scored():
-        return None
-    # Weights that add up to 0.9999999 must not keep an acceptance from being whole.
-    return 1.0 if outcome is Outcome.ACCEPTED else score
 
 
 def _contradiction(verdict: protocol.Verdict) -> str:

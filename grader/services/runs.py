@@ -16,7 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from gpu_worker import protocol
-from gpu_worker.queues import TASK_RUN
+from gpu_worker.queues import PRIORITY_REGRADE, TASK_RUN
 from grader import limits
 from grader.models import CodeRun, Exercise, RunKind, RunOutcome, RunState, Track
 
@@ -24,7 +24,7 @@ from .broker import BrokerUnreachable
 from .dispatch import transport
 from .errors import TooMany
 from .sources import check_source
-from .submit import LOWEST_LEARNER_PRIORITY, check_track
+from .submit import check_track
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ def start_run(
                 track=track,
                 source=text,
             )
-            priority = min(recent // RUNS_PER_PRIORITY, LOWEST_LEARNER_PRIORITY)
+            priority = min(recent // RUNS_PER_PRIORITY, PRIORITY_REGRADE - 1)
             transaction.on_commit(lambda: _send(run.pk, priority), robust=True)
             return run
     except IntegrityError as error:

@@ -7,23 +7,22 @@ from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import F, Max
+from django.db.models import F
 from django.utils import timezone
 
+from gpu_worker.queues import PRIORITY_LEARNER
 from grader import limits
 from grader.models import (
     AuditAction,
     Exercise,
-    GradingAttempt,
     Outcome,
     Submission,
     SubmissionState,
-    Track,
 )
 from grader.registry import find_spec
 
+from .attempts import start_attempt
 from .audit import record_act
-from .dispatch import enqueue
 from .errors import (
     ExerciseClosed,
     ExerciseUnknown,
@@ -36,8 +35,6 @@ from .errors import (
 )
 from .sources import check_source
 
-# One learner's further submissions queue behind other learners' first ones, but before regrades.
-LOWEST_LEARNER_PRIORITY = 5
 RETRY_WHEN_QUEUE_MOVES_SECONDS = 15
 RATE_WINDOW = timedelta(seconds=60)
 
@@ -68,7 +65,7 @@ def submit(
             if key and (earlier := _by_key(user, key)):
                 return _same_or_refused(earlier, exercise, track, digest)
             _check_open(exercise)
-            open_before = _check_quota(user)
+            _check_quota(user)
             submission = Submission.objects.create(
                 user=user,
                 exercise=exercise,
@@ -78,7 +75,7 @@ def submit(
                 source_bytes=len(text.encode()),
                 idempotency_key=key,
             )
-            start_attempt(submission, try_number=1, priority=_priority(open_before))
+            start_attempt(submission, priority=PRIORITY_LEARNER)
             return submission
     except IntegrityError:
         # Where the learner's row cannot be locked, the unique key still lets only one through.
@@ -100,7 +97,7 @@ def resubmit(user: User, submission: Submission) -> Submission:
     with transaction.atomic():
         learner = _lock_learner(submission.user)
         _check_open(submission.exercise)
-        open_before = _check_quota(learner)
+        _check_quota(learner)
         moved = Submission.objects.filter(
             pk=submission.pk, state=SubmissionState.FINISHED, outcome=Outcome.NOT_GRADABLE
         ).update(
@@ -122,26 +119,9 @@ def resubmit(user: User, submission: Submission) -> Submission:
                 "To try something else, make a new submission."
             )
         submission.refresh_from_db()
-        start_attempt(submission, try_number=1, priority=_priority(open_before))
+        start_attempt(submission, priority=PRIORITY_LEARNER)
         record_act(user, AuditAction.SUBMISSION_RESUBMITTED, f"submission:{submission.public_id}")
     return submission
-
-
-def start_attempt(submission: Submission, *, try_number: int, priority: int) -> GradingAttempt:
-    """Make the next attempt with a fresh lease and put its message into the outbox.
-
-    Call it inside the transaction that makes the submission wait for it.
-    """
-    last = submission.attempts.aggregate(last=Max("number"))["last"] or 0
-    attempt = GradingAttempt.objects.create(
-        submission=submission,
-        number=last + 1,
-        try_number=try_number,
-        queue=Track(submission.track).queue,
-        priority=priority,
-    )
-    enqueue(attempt)
-    return attempt
 
 
 def _lock_learner(user: User) -> User:
@@ -203,8 +183,8 @@ def _check_open(exercise: Exercise) -> None:
         raise ExerciseClosed("This exercise is closed: it takes no new submissions.")
 
 
-def _check_quota(user: User) -> int:
-    """Return how many submissions of the learner are open, if one more is allowed."""
+def _check_quota(user: User) -> None:
+    """Refuse one more submission of a learner who has too many, or sent too many lately."""
     own = Submission.objects.filter(user=user)
     open_count = own.exclude(state=SubmissionState.FINISHED).count()
     if open_count >= limits.max_open_submissions():
@@ -226,8 +206,3 @@ def _check_quota(user: User) -> int:
             f"Try again in {wait} seconds.",
             wait,
         )
-    return open_count
-
-
-def _priority(open_before: int) -> int:
-    return min(open_before, LOWEST_LEARNER_PRIORITY)

@@ -117,8 +117,9 @@ def test_sweeper_and_verdict_at_once_leave_one_truth(learner: User, exercise: Ex
 
 
 def test_the_outbox_sends_each_message_once(
-    learner: User, exercise: Exercise, broker: FakeBroker
+    learner: User, exercise: Exercise, broker: FakeBroker, settings: Any
 ) -> None:
+    settings.GRADING = {**settings.GRADING, "JOBS_ON_QUEUE_PER_LEARNER": 4}
     broker.down = True
     for number in range(4):
         services.submit(learner, exercise, "numpy", f"x = {number}")
@@ -135,3 +136,45 @@ def test_resubmitting_from_two_tabs_makes_one_attempt(learner: User, exercise: E
     refused = [result for result in results if isinstance(result, errors.NotResubmittable)]
     assert len(refused) == THREADS - 1
     assert submission.attempts.count() == 2
+
+
+def test_many_ends_at_once_send_each_held_one_once(
+    learner: User, exercise: Exercise, broker: FakeBroker, settings: Any
+) -> None:
+    settings.GRADING = {**settings.GRADING, "MAX_OPEN_SUBMISSIONS_PER_LEARNER": 99}
+    mine = [services.submit(learner, exercise, "numpy", f"x = {n}") for n in range(8)]
+    messages = [Verdict.from_message(verdict(submission)) for submission in mine]
+    assert len(broker.sent) == 2
+    at_once(lambda n: services.record_verdict(messages[n % 2]), threads=4)
+    services.send_outbox()
+    sent = [job["submission"] for job in broker.sent]
+    assert len(sent) == len(set(sent))
+    assert sent[:4] == [s.public_id for s in mine[:4]]
+
+
+def test_the_last_items_of_a_regrade_that_end_at_once_end_the_run(
+    learner: User, exercise: Exercise, grader: User
+) -> None:
+    mine = [services.submit(learner, exercise, "numpy", f"x = {n}") for n in range(4)]
+    for submission in mine:
+        services.record_verdict(Verdict.from_message(verdict(submission)))
+    run = services.start_regrade(grader, Submission.objects.all(), {})
+    messages = [Verdict.from_message(verdict(submission)) for submission in mine]
+    at_once(lambda n: services.record_verdict(messages[n]), threads=4)
+    run.refresh_from_db()
+    assert run.state == "graded"
+
+
+def test_regrading_from_two_tabs_starts_one_run_and_two_commits_are_one(
+    learner: User, exercise: Exercise, grader: User
+) -> None:
+    submission = services.submit(learner, exercise, "numpy", SOURCE)
+    services.record_verdict(Verdict.from_message(verdict(submission, "wrong_answer")))
+    runs = at_once(lambda _: services.start_regrade(grader, Submission.objects.all(), {}))
+    (run,) = (found for found in runs if not isinstance(found, errors.Refused))
+    assert submission.attempts.count() == 2
+    services.record_verdict(Verdict.from_message(verdict(submission)))
+    commits = at_once(lambda _: services.commit_regrade(grader, run, "all"))
+    assert sum(isinstance(done, errors.RegradeNotReady) for done in commits) == THREADS - 1
+    submission.refresh_from_db()
+    assert (submission.outcome, submission.version) == ("accepted", 3)

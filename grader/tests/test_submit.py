@@ -128,17 +128,6 @@ def _finish(submission: Submission) -> None:
     )
 
 
-def test_further_submissions_of_a_learner_queue_behind_other_learners(
-    submit: Callable[..., Submission], other: User, broker: FakeBroker
-) -> None:
-    mine = [submit(f"x = {n}") for n in range(3)]
-    theirs = submit("x = 9", user=other)
-    assert [priority for _, priority in broker.queues] == [0, 1, 2, 0]
-    assert queries.queue_position(mine[0]) == 1
-    assert queries.queue_position(theirs) == 2
-    assert queries.queue_position(mine[2]) == 4
-
-
 def test_the_same_key_and_content_is_one_submission(submit: Callable[..., Submission]) -> None:
     assert submit(idempotency_key="k") == submit(idempotency_key="k")
     assert GradingAttempt.objects.count() == 1

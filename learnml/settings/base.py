@@ -234,6 +234,10 @@ GRADING = {
     "OUTBOX_BATCH_SIZE": 100,
     "SUBMISSIONS_PER_MINUTE": read("LEARNML_SUBMISSIONS_PER_MINUTE", 30),
     "MAX_OPEN_SUBMISSIONS_PER_LEARNER": read("LEARNML_MAX_OPEN_SUBMISSIONS", 5),
+    # More than one, so that a worker has the next at hand while a verdict is recorded.
+    "JOBS_ON_QUEUE_PER_LEARNER": read("LEARNML_JOBS_ON_QUEUE_PER_LEARNER", 2),
+    "REGRADES_ON_QUEUE": 20,
+    "MAX_REGRADE_SUBMISSIONS": 1000,
     "TOKEN_LIFETIME_DAYS": 90,
     # On top of the queue's own redelivery: how long a sent job may stay unclaimed.
     "RESEND_MARGIN_SECONDS": read("LEARNML_RESEND_MARGIN_SECONDS", 60),

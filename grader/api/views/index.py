@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from grader.api.base import PublicApiView, problems
 
-PLACES = ("chapters", "exercises", "submissions", "tokens", "workers", "schema", "docs")
+PLACES = ("chapters", "exercises", "submissions", "regrades", "tokens", "workers", "schema", "docs")
 
 
 class IndexSerializer(serializers.Serializer[Any]):
@@ -21,6 +21,7 @@ class IndexSerializer(serializers.Serializer[Any]):
     chapters = serializers.URLField()
     exercises = serializers.URLField()
     submissions = serializers.URLField()
+    regrades = serializers.URLField()
     tokens = serializers.URLField()
     workers = serializers.URLField()
     schema = serializers.URLField()

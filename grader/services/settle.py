@@ -1,0 +1,75 @@
+"""What the end of an attempt writes: the learner's verdict, or one result of a regrade."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import F
+
+from gpu_worker.protocol import Report
+from grader.models import (
+    GradingAttempt,
+    Outcome,
+    RegradeItem,
+    RegradeItemState,
+    RegradeRun,
+    RegradeState,
+    Submission,
+    SubmissionState,
+)
+
+from .requirements import mark_exercise_met
+
+
+def settle(
+    attempt: GradingAttempt, outcome: Outcome, score: float, report: Report, now: datetime
+) -> None:
+    """Write the result to whom the attempt was for.
+
+    Call it inside the transaction that ended the attempt.
+    """
+    kept = _kept_score(outcome, score)
+    data = report.model_dump(mode="json")
+    if attempt.regrade_item_id is not None:
+        _settle_item(attempt.regrade_item_id, outcome, kept, data, now)
+        return
+    submission = attempt.submission
+    finished = Submission.objects.filter(pk=submission.pk, state__in=SubmissionState.open()).update(
+        state=SubmissionState.FINISHED,
+        phase="",
+        outcome=outcome,
+        score=kept,
+        report=data,
+        claimed_at=submission.claimed_at or now,
+        finished_at=now,
+        updated_at=now,
+        version=F("version") + 1,
+    )
+    if not finished:
+        raise RuntimeError(
+            f"Submission {submission.public_id} is finished while its attempt was open."
+        )
+    if outcome is Outcome.ACCEPTED:
+        mark_exercise_met(submission)
+
+
+def _settle_item(
+    pk: int, outcome: Outcome, score: float | None, report: object, now: datetime
+) -> None:
+    item = RegradeItem.objects.get(pk=pk)
+    # Of two items that end at once, the second must see that the first did.
+    run = RegradeRun.objects.select_for_update().get(pk=item.run_id)
+    RegradeItem.objects.filter(pk=pk, state=RegradeItemState.WAITING).update(
+        state=RegradeItemState.GRADED, outcome=outcome, score=score, report=report, graded_at=now
+    )
+    if not run.items.filter(state=RegradeItemState.WAITING).exists():
+        RegradeRun.objects.filter(pk=run.pk, state=RegradeState.GRADING).update(
+            state=RegradeState.GRADED, graded_at=now
+        )
+
+
+def _kept_score(outcome: Outcome, score: float) -> float | None:
+    if outcome not in Outcome.scored():
+        return None
+    # Weights that add up to 0.9999999 must not keep an acceptance from being whole.
+    return 1.0 if outcome is Outcome.ACCEPTED else score

@@ -1,0 +1,48 @@
+"""The site's control worker, which stops itself dead at the step that STOP names.
+
+celery -A tests.faults.stopping_control worker -Q results,control -c 1
+
+The site's own code runs unchanged; Celery's signals and Django's query wrapper say where it is.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+from celery.signals import task_postrun, task_prerun
+
+from gpu_worker.queues import TASK_RECORD_VERDICT
+from learnml.celery import app
+
+__all__ = ["app"]
+
+STEP = os.environ["STOP"]
+
+
+def at(step: str) -> None:
+    if step == STEP:
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+@task_prerun.connect
+def _has_the_verdict(task: Any, **_: Any) -> None:
+    from django.db import connection
+
+    if task.name == TASK_RECORD_VERDICT:
+        at("before recording")
+        connection.execute_wrappers.append(_watch)
+
+
+@task_postrun.connect
+def _has_recorded(task: Any, **_: Any) -> None:
+    if task.name == TASK_RECORD_VERDICT:
+        at("after recording")
+
+
+def _watch(execute: Any, sql: str, *rest: Any) -> Any:
+    result = execute(sql, *rest)
+    if sql.startswith('UPDATE "grader_submission"'):
+        at("while recording")
+    return result
