@@ -31,6 +31,7 @@ from courses.quiz.attempts import answer_question
 from courses.quiz.kinds import AnswerError, as_sent, read
 from courses.quiz.state import Problem, Quiz, quiz_of
 from courses.rendering import RenderError
+from courses.samples import rmsnorm_sample
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE_AGE_SECONDS = 365 * 24 * 3600
@@ -63,7 +64,13 @@ def _lookup(request: HttpRequest) -> dict[str, Any] | None:
 def home(request: HttpRequest) -> HttpResponseBase:
     """All courses, and what to read next."""
     courses = queries.course_entries(_lookup(request))
-    context = {"courses": courses, "featured": queries.featured_chapter(courses)}
+    featured = queries.featured_chapter(courses)
+    context = {
+        "courses": courses,
+        "featured": featured,
+        "begun": queries.is_begun(courses, featured),
+        "sample": rmsnorm_sample(),
+    }
     return render(request, "courses/home.html", context)
 
 

@@ -23,7 +23,7 @@ function build(address, slash) {
   dialog.innerHTML = `
     <form role="search" method="get">
       <label id="search-dialog-label" for="search-dialog-text">Search all chapters</label>
-      <div class="search-row"><input id="search-dialog-text" name="q" type="search" maxlength="200" autocomplete="off"
+      <div class="search-row"><input id="search-dialog-text" name="q" type="text" enterkeyhint="go" maxlength="200" autocomplete="off"
         spellcheck="false" placeholder="Words, symbols or TeX" role="combobox" aria-autocomplete="list"
         aria-expanded="false" aria-controls="search-dialog-list"><button class="button quiet" type="button">Close</button></div>
     </form>
