@@ -14,6 +14,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from courses.models import ChapterRevision
+from courses.outline import Place, outline_of, symbols_of
 
 # Revisions in memory at once, about one megabyte each.
 KEPT_REVISIONS = 32
@@ -31,17 +32,51 @@ def contents_of(revision: ChapterRevision) -> Contents:
     return _contents(revision.pk, revision.content_hash, revision.build_version)
 
 
-def reading_html(revision: ChapterRevision, course_slug: str, chapter_slug: str) -> SafeString:
-    """Return the parts of the page that are the same for all readers: from prose to code."""
+class Reading(NamedTuple):
+    """What is the same for all readers of a page, set once.
+
+    `text` is the parts from prose to code, `symbols` the list of symbols, `outline` what "On this
+    page" lists.
+    """
+
+    text: SafeString
+    symbols: SafeString
+    outline: tuple[Place, ...]
+
+
+def reading_of(revision: ChapterRevision, course_slug: str, chapter_slug: str) -> Reading:
+    """Return what all readers of a published revision see alike."""
     return _reading(
         revision.pk, revision.content_hash, revision.build_version, course_slug, chapter_slug
     )
 
 
-def set_reading(page: Mapping[str, Any], course_slug: str, chapter_slug: str) -> SafeString:
-    """Set the parts of a page that are the same for all readers, each time anew."""
-    context = {"page": page, "course_slug": course_slug, "chapter_slug": chapter_slug}
-    return mark_safe(render_to_string("courses/_reading.html", context))  # noqa: S308  a template's
+def set_reading(page: Mapping[str, Any], course_slug: str, chapter_slug: str) -> Reading:
+    """Set what all readers of a page see alike, each time anew."""
+    context = {
+        "page": page,
+        "formulas": _with_their_steps(page),
+        "has_marks": any("enclosing changed" in step["html"] for step in page["steps"]),
+        "course_slug": course_slug,
+        "chapter_slug": chapter_slug,
+    }
+    return Reading(
+        text=_set("courses/_reading.html", context),
+        symbols=_set("courses/_symbols.html", {"symbols": symbols_of(page)}),
+        outline=outline_of(page),
+    )
+
+
+def _with_their_steps(page: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the formulas, each with the steps of the derivation that stand for it."""
+    return [
+        {**formula, "steps": [step for step in page["steps"] if step["formula"] == formula["key"]]}
+        for formula in page["formulas"]
+    ]
+
+
+def _set(template: str, context: Mapping[str, Any]) -> SafeString:
+    return mark_safe(render_to_string(template, dict(context)))  # noqa: S308  a template's
 
 
 # The hash and the version are part of the key, so that a row of another database, as in tests,
@@ -58,6 +93,6 @@ def _contents(pk: int, content_hash: str, build_version: int) -> Contents:
 @lru_cache(maxsize=KEPT_REVISIONS)
 def _reading(
     pk: int, content_hash: str, build_version: int, course_slug: str, chapter_slug: str
-) -> SafeString:
+) -> Reading:
     page = _contents(pk, content_hash, build_version).page
     return set_reading(page, course_slug, chapter_slug)

@@ -125,6 +125,15 @@ def featured_chapter(courses: Sequence[CourseEntry]) -> Chapter | None:
     return courses[0].chapters[0].chapter if courses else None
 
 
+def is_begun(courses: Sequence[CourseEntry], chapter: Chapter | None) -> bool:
+    """Whether the learner has answered something in this chapter."""
+    return any(
+        entry.chapter == chapter and entry.state is not ChapterState.NOT_STARTED
+        for course in courses
+        for entry in course.chapters
+    )
+
+
 def chapter_page(course_slug: str, chapter_slug: str, learner: LearnerLookup) -> ChapterPage | None:
     """Return the page of a published chapter, None if there is none.
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from django.urls import path
 
 from courses import views
+from courses.accounts import views as account_views
+from courses.search.views import search_page
 
 app_name = "courses"
 
 urlpatterns = [
     path("", views.home, name="home"),
     path("dashboard/", views.dashboard, name="dashboard"),
+    path("accounts/profile/", account_views.profile, name="profile"),
+    path("accounts/delete/", account_views.delete, name="delete_account"),
+    path("search/", search_page, name="search"),
+    path("favicon.ico", views.favicon, name="favicon"),
     path("theme/", views.theme, name="theme"),
     path("math/<str:stylesheet_hash>.css", views.math_css, name="math_css"),
     path("courses/<slug:course_slug>/", views.course, name="course"),

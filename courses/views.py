@@ -6,12 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponsePermanentRedirect,
+)
 from django.shortcuts import get_object_or_404, render
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import linebreaks
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
 from courses import learners, panels, preview, queries
@@ -19,12 +25,13 @@ from courses.conditional import with_etag
 from courses.content.errors import ContentError, describe
 from courses.models import Course, MathStylesheet
 from courses.public_pages import THEME_COOKIE, public_page
-from courses.published import reading_html, set_reading
+from courses.published import Reading, reading_of, set_reading
 from courses.queries import ChapterPage
 from courses.quiz.attempts import answer_question
 from courses.quiz.kinds import AnswerError, as_sent, read
 from courses.quiz.state import Problem, Quiz, quiz_of
 from courses.rendering import RenderError
+from courses.samples import rmsnorm_sample
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE_AGE_SECONDS = 365 * 24 * 3600
@@ -57,7 +64,13 @@ def _lookup(request: HttpRequest) -> dict[str, Any] | None:
 def home(request: HttpRequest) -> HttpResponseBase:
     """All courses, and what to read next."""
     courses = queries.course_entries(_lookup(request))
-    context = {"courses": courses, "featured": queries.featured_chapter(courses)}
+    featured = queries.featured_chapter(courses)
+    context = {
+        "courses": courses,
+        "featured": featured,
+        "begun": queries.is_begun(courses, featured),
+        "sample": rmsnorm_sample(),
+    }
     return render(request, "courses/home.html", context)
 
 
@@ -153,6 +166,15 @@ def math_css(request: HttpRequest, stylesheet_hash: str) -> HttpResponseBase:
     )
 
 
+@require_safe
+def favicon(request: HttpRequest) -> HttpResponseBase:
+    """Lead to the site's mark; programs that read no page ask for this address unasked."""
+    response = HttpResponsePermanentRedirect(static("img/favicon.ico"))
+    # The mark's own address changes with it.
+    response["Cache-Control"] = "public, max-age=86400"
+    return response
+
+
 @require_POST
 def theme(request: HttpRequest) -> HttpResponseBase:
     """Keep the chosen theme in a cookie and go back to where it was chosen."""
@@ -213,10 +235,10 @@ def _chapter_response(
     return render(request, "courses/chapter.html", context, status=status)
 
 
-def _reading(found: ChapterPage) -> SafeString:
+def _reading(found: ChapterPage) -> Reading:
     if found.is_preview:
         return set_reading(found.revision.page, found.course.slug, found.chapter.slug)
-    return reading_html(found.revision, found.course.slug, found.chapter.slug)
+    return reading_of(found.revision, found.course.slug, found.chapter.slug)
 
 
 def _answered(

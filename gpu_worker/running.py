@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+import signal
 import time
 from collections.abc import Mapping
 from typing import Final
@@ -22,11 +23,11 @@ from gpu_worker.judge import casegen, reporting
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import (
     Stop,
+    crash_stop,
     execute,
     judge_run,
     memory_texts,
     problem_stop,
-    reason_to_stop,
     run_request,
 )
 from gpu_worker.judge.transcript import Raised, read_transcript
@@ -44,7 +45,7 @@ from gpu_worker.protocol import (
     Timing,
 )
 from gpu_worker.queues import TASK_RECORD_RUN
-from gpu_worker.sandbox.client import RunResult, SandboxError, Zygote
+from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, RunResult, SandboxError, Zygote
 from gpu_worker.sandbox.inside.wire import Job, encode_job
 
 logger = logging.getLogger(__name__)
@@ -182,30 +183,54 @@ def _ran(
 def _case(exercise: Exercise, public: PublicCase, item: JudgedCase | None, lines: int) -> RunCase:
     if item is None:
         return RunCase(id=public.id, title=public.title, passed=None)
-    failure = None
-    if not item.verdict.passed:
-        found = reporting.case_failure(item, lines)
-        failure = found.model_copy(update={"message": item.verdict.message[:4_000]})
     return RunCase(
         id=public.id,
         title=public.title,
         passed=item.verdict.passed,
-        failure=failure,
+        failure=None if item.verdict.passed else _case_failure(item, lines),
         worst=reporting.worst_case([item], exercise.default_eps),
     )
 
 
+def _case_failure(item: JudgedCase, lines: int) -> Failure:
+    problem = item.verdict.problem
+    message, line, trace = item.verdict.message, None, ""
+    if isinstance(problem, Raised):
+        line = problem.line if 1 <= problem.line <= lines else None
+        trace = reporting.clean_text(problem.traceback)
+        if problem.message:
+            message = f"{message} {reporting.clean_text(problem.message)[:300]}"
+    return Failure(message=message[:4_000], line=line, traceback=trace)
+
+
 def _program_stop(run: RunResult, limits: Mapping[str, float]) -> Stop | None:
     """Return why a program did not come to its end; None if it did, also by `sys.exit()`."""
-    transcript = read_transcript(run.frames, [])
-    if isinstance(transcript.loading, Raised) and run.ending == "ended" and not run.overflow:
-        return _raised_stop(transcript.loading)
-    if run.ending == "ended" and run.exit_code == 0 and not run.overflow:
-        return None
-    stop = reason_to_stop(transcript, run, limits, ())
-    if stop and stop.outcome is Outcome.RUNTIME_ERROR and run.signal is None:
-        return Stop(stop.outcome, f"The program ended with exit code {run.exit_code}.")
-    return stop
+    if run.overflow or run.forged:
+        text = "The program printed more than allowed and was stopped. Print less."
+        limit = f"{OUTPUT_DRAIN_BYTES >> 20} MB"
+        return Stop(Outcome.OUTPUT_LIMIT, text, limit=limit, measured=f"more than {limit}")
+    if run.ending == "timed_out":
+        return Stop(
+            Outcome.TIME_LIMIT,
+            "The program ran longer than allowed and was stopped.",
+            limit=f"{limits['wall_seconds']:g} s",
+            measured=f"{run.wall_seconds:.2f} s",
+        )
+    if run.signal == signal.SIGXCPU:
+        return Stop(
+            Outcome.TIME_LIMIT,
+            "The program used more processor time than allowed and was stopped.",
+            limit=f"{limits['cpu_seconds']:g} s of processor time",
+            measured=f"{run.cpu_seconds:.2f} s of processor time",
+        )
+    problem = read_transcript(run.frames, []).loading
+    if isinstance(problem, Raised):
+        return _raised_stop(problem)
+    if run.signal is not None:
+        return crash_stop(run, limits)
+    if run.exit_code:
+        return Stop(Outcome.RUNTIME_ERROR, f"The program ended with exit code {run.exit_code}.")
+    return None
 
 
 def _raised_stop(problem: Raised) -> Stop | None:

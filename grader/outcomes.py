@@ -46,8 +46,8 @@ TEXTS: Final = MappingProxyType(
         Outcome.RUNTIME_ERROR: OutcomeText(
             "Runtime error",
             "Your code raised an exception, crashed or ended before all cases were done.",
-            "Read the message in the report, run your class on the public cases on your own "
-            "machine, then send a new version.",
+            "Read the message in the report, try the public cases with Run, which counts nowhere, "
+            "then send a new version.",
         ),
         Outcome.TIME_LIMIT: OutcomeText(
             "Time limit exceeded",

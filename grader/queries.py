@@ -179,6 +179,15 @@ def draft_of(user: User | AnonymousUser, exercise: Exercise, track: str) -> Draf
     return Draft.objects.filter(user=user, exercise=exercise, track=track).first()
 
 
+def submission_before(submission: Submission) -> str | None:
+    """Return the id of the learner's submission before this one, of the same exercise and track."""
+    earlier = Submission.objects.filter(
+        user=submission.user_id, exercise=submission.exercise_id, track=submission.track
+    )
+    before = earlier.filter(pk__lt=submission.pk).order_by("-pk")
+    return before.values_list("public_id", flat=True).first()
+
+
 def counted_attempts(user: User, exercise: Exercise) -> int:
     """Return how many of the user's submissions count as attempts: graded ones, our faults not."""
     return (

@@ -51,5 +51,8 @@ def is_own(path: str) -> bool:
 
 
 class StaticFilesStorage(CompressedManifestStaticFilesStorage):
+    # What a module imports is named by content too, and so kept by browsers for good.
+    support_js_module_import_aggregation = True
+
     def create_compressor(self, **options: Any) -> Compressor:
         return QuickCompressor(**options)

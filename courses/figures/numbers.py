@@ -12,6 +12,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 MINUS = "−"
 INFINITY = "∞"
+TIMES = "\u00a0×\u00a0"  # between no-break spaces
 # Every float is a decimal of at most 767 significant digits.
 _EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -48,7 +49,7 @@ def shown(value: float, digits: int = 4) -> str:
         mantissa = _EXACT.quantize(mantissa / 10, Decimal(1).scaleb(1 - digits))
     if LOWEST_PLAIN_EXPONENT <= exponent <= HIGHEST_PLAIN_EXPONENT:
         return sign + fixed(abs(value), max(0, digits - 1 - exponent))
-    return f"{sign}{mantissa} × {power(exponent)}"
+    return f"{sign}{mantissa}{TIMES}{power(exponent)}"
 
 
 def percent(share: float) -> str:

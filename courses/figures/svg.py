@@ -26,9 +26,20 @@ def units(value: float) -> str:
 
 
 def path(points: Iterable[Point], closed: bool = False) -> str:
-    """Return the path through points that are already in the drawing's units."""
-    steps = "L".join(f"{units(x)} {units(y)}" for x, y in points)
-    return f"M{steps}{'Z' if closed else ''}" if steps else ""
+    """Return the path through points that are already in the drawing's units.
+
+    Steps from point to point, in tenths rounded as a whole, are half as long as places.
+    """
+    places = [(round(x * 10), round(y * 10)) for x, y in points]
+    if not places:
+        return ""
+    start, *rest = places
+    steps = [
+        f"{units((x - before_x) / 10)} {units((y - before_y) / 10)}"
+        for (before_x, before_y), (x, y) in zip(places, rest, strict=False)
+    ]
+    line = f"l{' '.join(steps)}" if steps else ""
+    return f"M{units(start[0] / 10)} {units(start[1] / 10)}{line}{'z' if closed else ''}"
 
 
 def attributes(values: Mapping[str, object]) -> str:

@@ -8,191 +8,414 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('courses', '0002_figures'),
+        ("courses", "0002_figures"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='HistoricalMatchingPair',
+            name="HistoricalMatchingPair",
             fields=[
-                ('id', models.BigIntegerField(auto_created=True, blank=True, db_index=True, verbose_name='ID')),
-                ('key', models.CharField(max_length=40, validators=[django.core.validators.RegexValidator('^[a-z0-9]+(?:-[a-z0-9]+)*$', 'Use lower-case letters and digits, with single hyphens between words, such as mean-square: the key becomes part of a link.')])),
-                ('left', models.TextField(blank=True, help_text='Leave empty for a right side that belongs to nothing.')),
-                ('right', models.TextField()),
-                ('feedback', models.TextField(blank=True, help_text='Why they belong together; shown then.')),
-                ('hint', models.TextField(blank=True, help_text='Shown while the left side has a wrong partner.')),
-                ('position', models.PositiveIntegerField(default=0)),
-                ('history_id', models.AutoField(primary_key=True, serialize=False)),
-                ('history_date', models.DateTimeField(db_index=True)),
-                ('history_change_reason', models.CharField(max_length=100, null=True)),
-                ('history_type', models.CharField(choices=[('+', 'Created'), ('~', 'Changed'), ('-', 'Deleted')], max_length=1)),
+                (
+                    "id",
+                    models.BigIntegerField(
+                        auto_created=True, blank=True, db_index=True, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "key",
+                    models.CharField(
+                        max_length=40,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[a-z0-9]+(?:-[a-z0-9]+)*$",
+                                "Use lower-case letters and digits, with single hyphens between words, such as mean-square: the key becomes part of a link.",
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "left",
+                    models.TextField(
+                        blank=True,
+                        help_text="Leave empty for a right side that belongs to nothing.",
+                    ),
+                ),
+                ("right", models.TextField()),
+                (
+                    "feedback",
+                    models.TextField(blank=True, help_text="Why they belong together; shown then."),
+                ),
+                (
+                    "hint",
+                    models.TextField(
+                        blank=True, help_text="Shown while the left side has a wrong partner."
+                    ),
+                ),
+                ("position", models.PositiveIntegerField(default=0)),
+                ("history_id", models.AutoField(primary_key=True, serialize=False)),
+                ("history_date", models.DateTimeField(db_index=True)),
+                ("history_change_reason", models.CharField(max_length=100, null=True)),
+                (
+                    "history_type",
+                    models.CharField(
+                        choices=[("+", "Created"), ("~", "Changed"), ("-", "Deleted")], max_length=1
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'historical matching pair',
-                'verbose_name_plural': 'historical matching pairs',
-                'ordering': ('-history_date', '-history_id'),
-                'get_latest_by': ('history_date', 'history_id'),
+                "verbose_name": "historical matching pair",
+                "verbose_name_plural": "historical matching pairs",
+                "ordering": ("-history_date", "-history_id"),
+                "get_latest_by": ("history_date", "history_id"),
             },
             bases=(simple_history.models.HistoricalChanges, models.Model),
         ),
         migrations.CreateModel(
-            name='HistoricalOrderingItem',
+            name="HistoricalOrderingItem",
             fields=[
-                ('id', models.BigIntegerField(auto_created=True, blank=True, db_index=True, verbose_name='ID')),
-                ('key', models.CharField(max_length=40, validators=[django.core.validators.RegexValidator('^[a-z0-9]+(?:-[a-z0-9]+)*$', 'Use lower-case letters and digits, with single hyphens between words, such as mean-square: the key becomes part of a link.')])),
-                ('text', models.TextField()),
-                ('feedback', models.TextField(blank=True, help_text='Why it stands here; shown once it does.')),
-                ('hint', models.TextField(blank=True, help_text='Shown while it stands at a wrong place.')),
-                ('position', models.PositiveIntegerField(default=0)),
-                ('history_id', models.AutoField(primary_key=True, serialize=False)),
-                ('history_date', models.DateTimeField(db_index=True)),
-                ('history_change_reason', models.CharField(max_length=100, null=True)),
-                ('history_type', models.CharField(choices=[('+', 'Created'), ('~', 'Changed'), ('-', 'Deleted')], max_length=1)),
+                (
+                    "id",
+                    models.BigIntegerField(
+                        auto_created=True, blank=True, db_index=True, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "key",
+                    models.CharField(
+                        max_length=40,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[a-z0-9]+(?:-[a-z0-9]+)*$",
+                                "Use lower-case letters and digits, with single hyphens between words, such as mean-square: the key becomes part of a link.",
+                            )
+                        ],
+                    ),
+                ),
+                ("text", models.TextField()),
+                (
+                    "feedback",
+                    models.TextField(
+                        blank=True, help_text="Why it stands here; shown once it does."
+                    ),
+                ),
+                (
+                    "hint",
+                    models.TextField(
+                        blank=True, help_text="Shown while it stands at a wrong place."
+                    ),
+                ),
+                ("position", models.PositiveIntegerField(default=0)),
+                ("history_id", models.AutoField(primary_key=True, serialize=False)),
+                ("history_date", models.DateTimeField(db_index=True)),
+                ("history_change_reason", models.CharField(max_length=100, null=True)),
+                (
+                    "history_type",
+                    models.CharField(
+                        choices=[("+", "Created"), ("~", "Changed"), ("-", "Deleted")], max_length=1
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'historical ordering item',
-                'verbose_name_plural': 'historical ordering items',
-                'ordering': ('-history_date', '-history_id'),
-                'get_latest_by': ('history_date', 'history_id'),
+                "verbose_name": "historical ordering item",
+                "verbose_name_plural": "historical ordering items",
+                "ordering": ("-history_date", "-history_id"),
+                "get_latest_by": ("history_date", "history_id"),
             },
             bases=(simple_history.models.HistoricalChanges, models.Model),
         ),
         migrations.CreateModel(
-            name='MatchingPair',
+            name="MatchingPair",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=40, validators=[django.core.validators.RegexValidator('^[a-z0-9]+(?:-[a-z0-9]+)*$', 'Use lower-case letters and digits, with single hyphens between words, such as mean-square: the key becomes part of a link.')])),
-                ('left', models.TextField(blank=True, help_text='Leave empty for a right side that belongs to nothing.')),
-                ('right', models.TextField()),
-                ('feedback', models.TextField(blank=True, help_text='Why they belong together; shown then.')),
-                ('hint', models.TextField(blank=True, help_text='Shown while the left side has a wrong partner.')),
-                ('position', models.PositiveIntegerField(default=0)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "key",
+                    models.CharField(
+                        max_length=40,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[a-z0-9]+(?:-[a-z0-9]+)*$",
+                                "Use lower-case letters and digits, with single hyphens between words, such as mean-square: the key becomes part of a link.",
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "left",
+                    models.TextField(
+                        blank=True,
+                        help_text="Leave empty for a right side that belongs to nothing.",
+                    ),
+                ),
+                ("right", models.TextField()),
+                (
+                    "feedback",
+                    models.TextField(blank=True, help_text="Why they belong together; shown then."),
+                ),
+                (
+                    "hint",
+                    models.TextField(
+                        blank=True, help_text="Shown while the left side has a wrong partner."
+                    ),
+                ),
+                ("position", models.PositiveIntegerField(default=0)),
             ],
             options={
-                'ordering': ['position', 'id'],
+                "ordering": ["position", "id"],
             },
         ),
         migrations.CreateModel(
-            name='OrderingItem',
+            name="OrderingItem",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=40, validators=[django.core.validators.RegexValidator('^[a-z0-9]+(?:-[a-z0-9]+)*$', 'Use lower-case letters and digits, with single hyphens between words, such as mean-square: the key becomes part of a link.')])),
-                ('text', models.TextField()),
-                ('feedback', models.TextField(blank=True, help_text='Why it stands here; shown once it does.')),
-                ('hint', models.TextField(blank=True, help_text='Shown while it stands at a wrong place.')),
-                ('position', models.PositiveIntegerField(default=0)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "key",
+                    models.CharField(
+                        max_length=40,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[a-z0-9]+(?:-[a-z0-9]+)*$",
+                                "Use lower-case letters and digits, with single hyphens between words, such as mean-square: the key becomes part of a link.",
+                            )
+                        ],
+                    ),
+                ),
+                ("text", models.TextField()),
+                (
+                    "feedback",
+                    models.TextField(
+                        blank=True, help_text="Why it stands here; shown once it does."
+                    ),
+                ),
+                (
+                    "hint",
+                    models.TextField(
+                        blank=True, help_text="Shown while it stands at a wrong place."
+                    ),
+                ),
+                ("position", models.PositiveIntegerField(default=0)),
             ],
             options={
-                'ordering': ['position', 'id'],
+                "ordering": ["position", "id"],
             },
         ),
         migrations.RemoveConstraint(
-            model_name='question',
-            name='courses_question_kind_fields',
+            model_name="question",
+            name="courses_question_kind_fields",
         ),
         migrations.AddField(
-            model_name='chapter',
-            name='prerequisites',
-            field=models.TextField(blank=True, help_text='What a reader should know before, with links; a Markdown list.'),
+            model_name="chapter",
+            name="prerequisites",
+            field=models.TextField(
+                blank=True,
+                help_text="What a reader should know before, with links; a Markdown list.",
+            ),
         ),
         migrations.AddField(
-            model_name='historicalchapter',
-            name='prerequisites',
-            field=models.TextField(blank=True, help_text='What a reader should know before, with links; a Markdown list.'),
+            model_name="historicalchapter",
+            name="prerequisites",
+            field=models.TextField(
+                blank=True,
+                help_text="What a reader should know before, with links; a Markdown list.",
+            ),
         ),
         migrations.AddField(
-            model_name='historicalquestion',
-            name='code',
-            field=models.TextField(blank=True, help_text='The program whose output is asked for.'),
+            model_name="historicalquestion",
+            name="code",
+            field=models.TextField(blank=True, help_text="The program whose output is asked for."),
         ),
         migrations.AddField(
-            model_name='historicalquestion',
-            name='language',
-            field=models.CharField(blank=True, help_text='Language of the program, such as python.', max_length=40),
+            model_name="historicalquestion",
+            name="language",
+            field=models.CharField(
+                blank=True, help_text="Language of the program, such as python.", max_length=40
+            ),
         ),
         migrations.AddField(
-            model_name='historicalquestion',
-            name='output',
-            field=models.TextField(blank=True, help_text='What the program prints. Spaces at the ends of lines do not count.'),
+            model_name="historicalquestion",
+            name="output",
+            field=models.TextField(
+                blank=True,
+                help_text="What the program prints. Spaces at the ends of lines do not count.",
+            ),
         ),
         migrations.AddField(
-            model_name='question',
-            name='code',
-            field=models.TextField(blank=True, help_text='The program whose output is asked for.'),
+            model_name="question",
+            name="code",
+            field=models.TextField(blank=True, help_text="The program whose output is asked for."),
         ),
         migrations.AddField(
-            model_name='question',
-            name='language',
-            field=models.CharField(blank=True, help_text='Language of the program, such as python.', max_length=40),
+            model_name="question",
+            name="language",
+            field=models.CharField(
+                blank=True, help_text="Language of the program, such as python.", max_length=40
+            ),
         ),
         migrations.AddField(
-            model_name='question',
-            name='output',
-            field=models.TextField(blank=True, help_text='What the program prints. Spaces at the ends of lines do not count.'),
+            model_name="question",
+            name="output",
+            field=models.TextField(
+                blank=True,
+                help_text="What the program prints. Spaces at the ends of lines do not count.",
+            ),
         ),
         migrations.AlterField(
-            model_name='historicalnumerichint',
-            name='value',
+            model_name="historicalnumerichint",
+            name="value",
             field=models.TextField(max_length=500),
         ),
         migrations.AlterField(
-            model_name='historicalquestion',
-            name='kind',
-            field=models.CharField(choices=[('single', 'One right choice'), ('multiple', 'Several right choices'), ('numeric', 'A number'), ('ordering', 'Steps to put in order'), ('matching', 'Pairs to match'), ('output', 'What a program prints')], max_length=20),
+            model_name="historicalquestion",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("single", "One right choice"),
+                    ("multiple", "Several right choices"),
+                    ("numeric", "A number"),
+                    ("ordering", "Steps to put in order"),
+                    ("matching", "Pairs to match"),
+                    ("output", "What a program prints"),
+                ],
+                max_length=20,
+            ),
         ),
         migrations.AlterField(
-            model_name='numerichint',
-            name='value',
+            model_name="numerichint",
+            name="value",
             field=models.TextField(max_length=500),
         ),
         migrations.AlterField(
-            model_name='question',
-            name='kind',
-            field=models.CharField(choices=[('single', 'One right choice'), ('multiple', 'Several right choices'), ('numeric', 'A number'), ('ordering', 'Steps to put in order'), ('matching', 'Pairs to match'), ('output', 'What a program prints')], max_length=20),
+            model_name="question",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("single", "One right choice"),
+                    ("multiple", "Several right choices"),
+                    ("numeric", "A number"),
+                    ("ordering", "Steps to put in order"),
+                    ("matching", "Pairs to match"),
+                    ("output", "What a program prints"),
+                ],
+                max_length=20,
+            ),
         ),
         migrations.AddConstraint(
-            model_name='question',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('code', ''), ('kind', 'numeric'), ('language', ''), ('output', ''), models.Q(('answer', ''), _negated=True), models.Q(('tolerance', ''), _negated=True)), models.Q(('answer', ''), ('kind', 'output'), ('tolerance', ''), models.Q(('language', ''), _negated=True), models.Q(('code', ''), _negated=True), models.Q(('output', ''), _negated=True)), models.Q(('answer', ''), ('code', ''), ('kind__in', ['single', 'multiple', 'ordering', 'matching']), ('language', ''), ('output', ''), ('tolerance', '')), _connector='OR'), name='courses_question_kind_fields', violation_error_message='A numeric question needs an answer and a tolerance; the other kinds have neither, but choices, steps, pairs, or a program with its language and its output. Fill what the kind needs, and empty the rest.'),
+            model_name="question",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("code", ""),
+                        ("kind", "numeric"),
+                        ("language", ""),
+                        ("output", ""),
+                        models.Q(("answer", ""), _negated=True),
+                        models.Q(("tolerance", ""), _negated=True),
+                    ),
+                    models.Q(
+                        ("answer", ""),
+                        ("kind", "output"),
+                        ("tolerance", ""),
+                        models.Q(("language", ""), _negated=True),
+                        models.Q(("code", ""), _negated=True),
+                        models.Q(("output", ""), _negated=True),
+                    ),
+                    models.Q(
+                        ("answer", ""),
+                        ("code", ""),
+                        ("kind__in", ["single", "multiple", "ordering", "matching"]),
+                        ("language", ""),
+                        ("output", ""),
+                        ("tolerance", ""),
+                    ),
+                    _connector="OR",
+                ),
+                name="courses_question_kind_fields",
+                violation_error_message="A numeric question needs an answer and a tolerance; the other kinds have neither, but choices, steps, pairs, or a program with its language and its output. Fill what the kind needs, and empty the rest.",
+            ),
         ),
         migrations.AddField(
-            model_name='historicalmatchingpair',
-            name='history_user',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="historicalmatchingpair",
+            name="history_user",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='historicalmatchingpair',
-            name='question',
-            field=models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='courses.question'),
+            model_name="historicalmatchingpair",
+            name="question",
+            field=models.ForeignKey(
+                blank=True,
+                db_constraint=False,
+                null=True,
+                on_delete=django.db.models.deletion.DO_NOTHING,
+                related_name="+",
+                to="courses.question",
+            ),
         ),
         migrations.AddField(
-            model_name='historicalorderingitem',
-            name='history_user',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="historicalorderingitem",
+            name="history_user",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='historicalorderingitem',
-            name='question',
-            field=models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='courses.question'),
+            model_name="historicalorderingitem",
+            name="question",
+            field=models.ForeignKey(
+                blank=True,
+                db_constraint=False,
+                null=True,
+                on_delete=django.db.models.deletion.DO_NOTHING,
+                related_name="+",
+                to="courses.question",
+            ),
         ),
         migrations.AddField(
-            model_name='matchingpair',
-            name='question',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pairs', to='courses.question'),
+            model_name="matchingpair",
+            name="question",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="pairs",
+                to="courses.question",
+            ),
         ),
         migrations.AddField(
-            model_name='orderingitem',
-            name='question',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='courses.question'),
+            model_name="orderingitem",
+            name="question",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="items",
+                to="courses.question",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='matchingpair',
-            constraint=models.UniqueConstraint(fields=('question', 'key'), name='courses_pair_key_once'),
+            model_name="matchingpair",
+            constraint=models.UniqueConstraint(
+                fields=("question", "key"), name="courses_pair_key_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='orderingitem',
-            constraint=models.UniqueConstraint(fields=('question', 'key'), name='courses_item_key_once'),
+            model_name="orderingitem",
+            constraint=models.UniqueConstraint(
+                fields=("question", "key"), name="courses_item_key_once"
+            ),
         ),
     ]

@@ -14,11 +14,16 @@ from courses.rendering.model import Rendered, Source, SourceError
 from courses.rendering.places import source_error
 from courses.rendering.tex import Formula, FormulaError, render_formulas
 
+# As wide as this, a formula still fits into a line of a phone.
+MAX_UNBROKEN_CHARACTERS = 24
 CONTROL_CHARACTER = (
     "There is a control character here that no page can show. Delete it and type the text again."
 )
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_MATH_ELEMENT = re.compile(r'<(span|div) class="arithmatex">(mathtoken[0-9a-f]{16}n\d+e)</\1>')
+_MATH_ELEMENT = re.compile(
+    r'([(\[“‘]*)<(span|div) class="arithmatex">(mathtoken[0-9a-f]{16}n\d+e)</\2>([,.;:!?)\]’”]*)'
+)
+_ELEMENT = re.compile(r"<[^>]*>")
 
 Results = Mapping[Formula, str | FormulaError]
 
@@ -89,8 +94,23 @@ def _fill(draft: Draft, text: str, results: Results) -> tuple[str, list[tuple[in
             found.append((offset, result.message))
         else:
             by_token[placed.token] = _wrapped(placed.formula, result)
-    put_in: Callable[[re.Match[str]], str] = lambda match: by_token.get(match.group(2), "")  # noqa: E731
+    put_in: Callable[[re.Match[str]], str] = lambda match: _kept(match, by_token)  # noqa: E731
     return _MATH_ELEMENT.sub(put_in, draft.html), found
+
+
+def _kept(match: re.Match[str], by_token: Mapping[str, str]) -> str:
+    """The formula, in one unbroken element with the marks that touch it, unless it is long.
+
+    Browsers break a line between a formula and its comma; nothing less than forbidding all breaks
+    in both hinders them.
+    """
+    before, tag, token, after = match.groups()
+    formula = by_token.get(token, "")
+    markup = f"{before}{formula}{after}"
+    drawn = _ELEMENT.sub("", formula.rpartition('class="katex-html"')[2])
+    if tag == "span" and (before or after) and len(drawn) <= MAX_UNBROKEN_CHARACTERS:
+        return f'<span class="math-kept">{markup}</span>'
+    return markup
 
 
 def _wrapped(formula: Formula, markup: str) -> str:

@@ -1,14 +1,18 @@
-"""The chapter that LearnML brings: its formulas explain themselves."""
+"""The chapters that LearnML brings: formulas explain themselves, programs print what is said."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from courses.content import files
-from courses.content.schema import ChapterContent
+from courses.content.schema import ChapterContent, OutputQuestionContent
 from courses.management.commands.load_course import LIBRARY
+from courses.quiz.output import printed_lines
 
 CHAPTERS = sorted(path.parent for path in LIBRARY.glob("*/*/chapter.yaml"))
 # Single letters that are no symbols of a formula's own: indices of sums, derivatives, and words.
@@ -41,3 +45,29 @@ def test_a_proof_ends_with_its_qed(chapter: ChapterContent) -> None:
     for tex in endings:
         after = tex.split("Q.E.D.}", 1)[1]
         assert after.replace(r"\end{aligned}", "").strip() == ""
+
+
+def run(code: str, folder: Path) -> str:
+    path = folder / "program.py"
+    path.write_text(code, encoding="utf-8")
+    command = [sys.executable, "-I", "-W", "error", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def test_listings_print_what_stands_below_them(chapter: ChapterContent, tmp_path: Path) -> None:
+    for listing in chapter.listings:
+        if listing.language == "python":
+            assert run(listing.code, tmp_path) == listing.output
+
+
+def test_programs_in_questions_print_their_answers(chapter: ChapterContent, tmp_path: Path) -> None:
+    questions = [one for one in chapter.questions if isinstance(one, OutputQuestionContent)]
+    assert questions
+    for question in questions:
+        assert printed_lines(run(question.code, tmp_path)) == printed_lines(question.output)
+
+
+def test_every_chapter_asks_in_many_ways(chapter: ChapterContent) -> None:
+    kinds = {question.kind for question in chapter.questions}
+    assert kinds >= {"single", "multiple", "numeric", "ordering", "matching", "output"}
+    assert chapter.prerequisites

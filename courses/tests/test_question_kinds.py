@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 
-from courses.quiz.kinds import AnswerError, check, read
+from courses.quiz.kinds import AnswerError, arrange, as_sent, check, read
 
 CHOICES = {
     "a": {"correct": True, "feedback_html": "<p>yes a</p>"},
@@ -26,6 +26,38 @@ NUMERIC: dict[str, Any] = {
     "tolerance": "0.001",
     "hints": [{"value": "8", "feedback_html": "<p>upside down</p>"}],
     "explanation_html": "",
+}
+ORDERING: dict[str, Any] = {
+    "kind": "ordering",
+    "items": [
+        {"key": key, "token": f"t-{key}", "feedback_html": f"yes {key}", "hint_html": f"no {key}"}
+        for key in ("mix", "rise", "bake", "eat")
+    ],
+    "explanation_html": "",
+}
+MATCHING: dict[str, Any] = {
+    "kind": "matching",
+    "pairs": [
+        {
+            "key": key,
+            "left": f"l-{key}" if key != "lyon" else "",
+            "right": f"r-{key}",
+            "feedback_html": f"yes {key}",
+            "hint_html": f"no {key}",
+        }
+        for key in ("france", "italy", "lyon")
+    ],
+    "explanation_html": "",
+}
+OUTPUT: dict[str, Any] = {
+    "kind": "output",
+    "output": "[1, 2]\n  Done\n",
+    "hints": [{"value": "[1, 2, 3]\n  Done", "feedback_html": "<p>the end is left out</p>"}],
+    "explanation_html": "",
+}
+PAIRS_OF_PAGE = {
+    "lefts": [{"key": "l-france", "html": "F"}, {"key": "l-italy", "html": "I"}],
+    "rights": [{"key": f"r-{key}", "html": key} for key in ("france", "italy", "lyon")],
 }
 
 
@@ -89,8 +121,130 @@ def test_numeric_says_how_an_expression_was_read() -> None:
         (NUMERIC, "value=+++", "Type a number first"),
         (NUMERIC, "choice=a", "Type a number first"),
         (NUMERIC, "value=about+3", "cannot be read as a number"),
+        (ORDERING, "", "every step a number"),
+        (ORDERING, "place-t-mix=1&place-t-rise=2&place-t-bake=2&place-t-eat=4", "the number 2"),
+        (ORDERING, "place-t-mix=1&place-t-rise=2&place-t-bake=3&place-t-eat=9", "from 1 to 4"),
+        (ORDERING, "choice=t-mix&choice=t-rise", "not the steps of this question"),
+        (ORDERING, "choice=mix&choice=rise&choice=bake&choice=eat", "not the steps"),
+        (MATCHING, "", "a partner for every line"),
+        (MATCHING, "match-l-france=r-france", "a partner for every line"),
+        (MATCHING, "match-l-france=r-lyon&match-l-italy=r-lyon", "chosen twice"),
+        (MATCHING, "match-l-france=r-mars&match-l-italy=r-lyon", "not the pairs"),
+        (MATCHING, "choice=l-france:r-france&choice=l-mars:r-italy", "not the pairs"),
+        (OUTPUT, "", "Type what the program prints"),
+        (OUTPUT, "value=+%0A++%0A", "Type what the program prints"),
+        (OUTPUT, f"value={'x' * 2001}", "longer than 2000"),
     ],
 )
 def test_what_is_no_answer_is_refused_in_words(answers: Any, data: str, said: str) -> None:
     with pytest.raises(AnswerError, match=said):
         read(answers, QueryDict(data))
+
+
+def test_an_order_is_read_from_numbers_and_from_a_list_alike() -> None:
+    numbers = QueryDict("place-t-rise=1&place-t-mix=2&place-t-eat=3&place-t-bake=4")
+    listed = QueryDict("choice=t-rise&choice=t-mix&choice=t-eat&choice=t-bake")
+    assert read(ORDERING, numbers) == read(ORDERING, listed) == ["rise", "mix", "eat", "bake"]
+
+
+def test_only_the_whole_order_is_right_and_each_place_says_whether_it_is() -> None:
+    right = check(ORDERING, ["mix", "rise", "bake", "eat"])
+    assert right.correct
+    assert [one.html for one in right.feedback] == ["yes mix", "yes rise", "yes bake", "yes eat"]
+    wrong = check(ORDERING, ["mix", "bake", "rise", "eat"])
+    assert not wrong.correct
+    assert [(one.choice, one.correct, one.html) for one in wrong.feedback] == [
+        ("t-mix", True, "yes mix"),
+        ("t-bake", False, "no bake"),
+        ("t-rise", False, "no rise"),
+        ("t-eat", True, "yes eat"),
+    ]
+    assert "The first step stands right; another one comes next, at place 2" in wrong.message
+    assert "another step comes first" in check(ORDERING, ["eat", "mix", "rise", "bake"]).message
+
+
+def test_steps_stand_where_the_learner_left_them_and_never_in_order_before() -> None:
+    page = {"items": [{"key": f"t-{key}", "html": key} for key in ("bake", "eat", "mix", "rise")]}
+
+    def shown(given: list[str], seed: str) -> list[str]:
+        return [item["html"] for item in arrange(page, ORDERING, given, seed)["items"]]
+
+    assert shown(["rise", "mix", "eat", "bake"], "s") == ["rise", "mix", "eat", "bake"]
+    orders = {tuple(shown([], str(seed))) for seed in range(300)}
+    assert len(orders) == 23  # all of 4 factorial but the right one
+    assert ("mix", "rise", "bake", "eat") not in orders
+    assert shown([], "ada") == shown([], "ada")
+
+
+def test_numbers_that_are_no_order_are_shown_again_as_far_as_they_go() -> None:
+    data = QueryDict("place-t-eat=1&place-t-mix=2&place-t-rise=2&place-t-bake=4")
+    assert as_sent(ORDERING, data)[0] == "eat"
+    assert as_sent(ORDERING, data)[3] == "bake"
+    assert sorted(as_sent(ORDERING, QueryDict(""))) == ["bake", "eat", "mix", "rise"]
+
+
+def test_pairs_are_read_from_fields_and_from_a_list_alike() -> None:
+    fields = QueryDict("match-l-france=r-lyon&match-l-italy=r-italy")
+    listed = QueryDict("choice=l-italy:r-italy&choice=l-france:r-lyon")
+    assert read(MATCHING, fields) == read(MATCHING, listed) == ["france:lyon", "italy:italy"]
+
+
+def test_each_pair_says_whether_it_is_right_and_gives_no_other_away() -> None:
+    right = check(MATCHING, ["france:france", "italy:italy"])
+    assert right.correct
+    assert [one.html for one in right.feedback] == ["yes france", "yes italy"]
+    wrong = check(MATCHING, ["france:lyon", "italy:italy"])
+    assert [(one.choice, one.correct, one.html) for one in wrong.feedback] == [
+        ("l-france", False, "no france"),
+        ("l-italy", True, "yes italy"),
+    ]
+    assert "1 of 2 pairs are right" in wrong.message
+
+
+def test_right_sides_are_mixed_with_letters_and_what_was_chosen_stays() -> None:
+    shown = arrange(PAIRS_OF_PAGE, MATCHING, ["france:lyon", "italy:italy"], "seed")
+    assert [left["chosen"] for left in shown["lefts"]] == ["r-lyon", "r-italy"]
+    assert [right["letter"] for right in shown["rights"]] == ["A", "B", "C"]
+    orders = {
+        tuple(right["html"] for right in arrange(PAIRS_OF_PAGE, MATCHING, [], str(seed))["rights"])
+        for seed in range(100)
+    }
+    assert len(orders) == 5
+    assert ("france", "italy", "lyon") not in orders
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "[1, 2]\n  Done",
+        "[1, 2]  \r\n  Done\t\r\n\r\n",
+        "\n\n[1, 2]\n  Done\n",
+        "[1,\u00a02]\n  Done",
+    ],
+)
+def test_spaces_at_line_ends_and_lines_around_do_not_count(typed: str) -> None:
+    data = QueryDict(mutable=True)
+    data["value"] = typed
+    assert read(OUTPUT, data) == "[1, 2]\n  Done"
+    assert check(OUTPUT, typed).correct
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("[1,2]\n  Done", "only the spaces differ"),
+        ("[1, 2]\nDone", "only the spaces differ"),
+        ("[1, 2]\n  done", "only capital and small letters differ"),
+        ("[1, 2]\n  Dane", "Line 2 is another one"),
+        ("[1, 2]", "the program prints more lines"),
+        ("[1, 2]\n  Done\nx", "the program prints fewer lines"),
+        ("[1, 2, 3]\n  Done", "Read what went wrong"),
+    ],
+)
+def test_everything_else_of_an_output_counts_and_is_told_apart(typed: str, said: str) -> None:
+    result = check(OUTPUT, typed)
+    assert not result.correct
+    assert said in result.message
+    assert [one.html for one in result.feedback] == (
+        ["<p>the end is left out</p>"] if "3" in typed else []
+    )

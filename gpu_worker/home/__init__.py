@@ -14,6 +14,7 @@ from typing import Any, Final
 from gpu_worker.exercises import Exercise, get
 from gpu_worker.exercises.spec import PublicCase
 from gpu_worker.judge import casegen, units
+from gpu_worker.judge.case import Case
 from gpu_worker.judge.reference import expected_results
 from gpu_worker.protocol import Track
 
@@ -60,13 +61,14 @@ def _facts(exercise: Exercise) -> dict[str, Any]:
     }
 
 
-def _case(exercise: Exercise, public: PublicCase, case: Any) -> dict[str, Any]:
+def _case(exercise: Exercise, public: PublicCase, case: Case) -> dict[str, Any]:
     results = expected_results(exercise, case)
     return {
         "id": public.id,
         "title": public.title,
         "dtype": public.dtype,
         "eps": public.eps,
+        "by_name": case.script.operations[0].by_name,
         "x": public.x,
         "dout": public.dout,
         "parameters": dict(public.parameters),

@@ -127,10 +127,10 @@ def play(cls: Any, case: dict[str, Any], arrays: dict[str, Any], results: list[A
     dim = arrays["x"].shape[-1]
     if not EXERCISE["takes_dim"]:
         layer = cls(*arguments)
-    elif case["parameters"]:
-        layer = cls(dim, *arguments)
-    else:
+    elif case["by_name"]:
         layer = cls(*arguments, dim=dim)
+    else:
+        layer = cls(dim, *arguments)
     for name in case["parameters"]:
         setattr(layer, name, arrays[name])
     keep(results, "y", method(layer, "forward")(arrays["x"]))

@@ -249,7 +249,9 @@ def _agrees(
 def _drift(exact: Expected, rounded: Expected) -> Array:
     """Return how far a row's results may move by rounding; infinite where that is undefined."""
     with np.errstate(invalid="ignore"):
-        moved = np.abs(rounded.value.astype(np.float64) - exact.value)
+        moved = np.array(np.abs(rounded.value.astype(np.float64) - exact.value))
+    # Infinite either way is a result like any other, and no room for what is finite.
+    moved[rounded.value == exact.value] = 0.0
     moved[np.isnan(moved)] = np.inf
     return _DRIFT_SLACK * np.broadcast_to(_row_maximum(moved), moved.shape)
 

@@ -125,7 +125,7 @@ def judge_run(
         JudgeError: the reference's own numbers are unusable.
     """
     transcript = read_transcript(run.frames, cases)
-    stop = reason_to_stop(transcript, run, limits, earlier)
+    stop = _reason_to_stop(transcript, run, limits, earlier)
     judged = []
     for case, played in zip(cases, transcript.cases, strict=False):
         if not played.complete and not played.problem:
@@ -163,7 +163,7 @@ def problem_stop(problem: Raised | Refused, class_name: str, *, show: bool) -> S
     return Stop(Outcome.RUNTIME_ERROR, f"Loading your file raised {problem.name}.", line, trace)
 
 
-def reason_to_stop(
+def _reason_to_stop(
     transcript: Transcript,
     run: RunResult,
     limits: Mapping[str, float],

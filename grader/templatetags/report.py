@@ -70,6 +70,12 @@ def index_text(value: Sequence[int]) -> str:
 
 
 @register.filter
+def plain(value: float) -> str:
+    """Write a number as it stands in code: 1e-06, 0.001, 1."""
+    return f"{value:g}"
+
+
+@register.filter
 def add_number(value: float, addend: float) -> float:
     """Add two numbers, of which either may be a float, unlike Django's `add`."""
     return round(value + addend, 2)

@@ -10,12 +10,17 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.html import escape
-from django.utils.http import parse_etags
+from django.utils.http import parse_etags, urlencode
 from django.utils.safestring import SafeString, mark_safe
 
 from courses.rendering import render_code
 from grader import outcomes, queries
 from grader.models import AttemptState, Exercise, Submission, SubmissionState
+from grader.registry import find_spec
+
+from .hints import NOTHING_KNOWN, hints
+from .places import Place, names_in, places_of
+from .words import in_words, inputs_text, layout_text
 
 HIGHLIGHTED_LINES_AT_MOST = 3_000
 UNREACHABLE = (
@@ -131,17 +136,97 @@ class SubmissionPage:
         chapter = self.exercise.chapter
         return chapter.get_absolute_url() if chapter else ""
 
+    @cached_property
+    def spec(self) -> Any:
+        return find_spec(self.exercise.slug)
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return names_in(self.exercise.chapter)
+
     @property
-    def links(self) -> dict[str, dict[str, str]]:
-        """Return for each mistake's id where the chapter speaks of it."""
-        return {
-            mistake["id"]: mistake_links(mistake, self.chapter_url)
+    def mistakes(self) -> list[dict[str, Any]]:
+        """Return what each named mistake is, and the chapter's places that speak of it."""
+        return [
+            {
+                "explanation": mistake["explanation"],
+                "places": places_of(mistake, self._names, self.chapter_url),
+            }
             for mistake in self.report.get("mistakes", [])
-        }
+        ]
+
+    @property
+    def hints(self) -> list[str]:
+        """Where to look when no mistake is named."""
+        return hints(self.report, self.spec.gradients if self.spec else ())
+
+    @property
+    def reading(self) -> list[Place]:
+        """What to read when no mistake is named: the part of the chapter that it concerns."""
+        worst = self.report.get("worst") or {}
+        if self.outcome != "wrong_answer" or not worst.get("failed"):
+            return []
+        part = "part-formulas" if worst["quantity"] == "y" else "part-derivation"
+        name = self._names.get(part)
+        return [Place(f"{self.chapter_url}#{part}", name)] if name else []
+
+    @property
+    def inputs_text(self) -> str:
+        return inputs_text(self.report["worst"], self._titles)
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
+        return {case.id: case.title for case in self.spec.public_cases} if self.spec else {}
+
+    @property
+    def layout_text(self) -> str:
+        return layout_text(self.report["worst"]["layout"])
+
+    @property
+    def cases_passed(self) -> str:
+        """How far a run came that was stopped: "3 of 116"."""
+        groups = self.report.get("groups", [])
+        passed = sum(group["cases_passed"] for group in groups)
+        return f"{passed} of {sum(group['cases'] for group in groups)}"
+
+    @property
+    def notes(self) -> list[str]:
+        """Return the worker's notes, less those that the page shows in a place of their own."""
+        elsewhere = ("Speed, ",) if self.report.get("speed") else ()
+        elsewhere += (NOTHING_KNOWN,) if self.hints else ()
+        return [note for note in self.report.get("notes", []) if not note.startswith(elsewhere)]
+
+    @property
+    def failure_text(self) -> str:
+        return in_words(self.report["failure"]["message"], self._titles)
+
+    @property
+    def marked_line(self) -> int | None:
+        """The line of the source that an exception or a mistake in its syntax points to."""
+        line = (self.report.get("failure") or {}).get("line")
+        return line if isinstance(line, int) else None
+
+    @property
+    def marked_text(self) -> str:
+        lines = self.submission.source.split("\n")
+        return (
+            lines[self.marked_line - 1]
+            if (self.marked_line or 0) in range(1, len(lines) + 1)
+            else ""
+        )
 
     @cached_property
     def source_html(self) -> SafeString:
-        return source_html(self.submission.source)
+        return source_html(self.submission.source, self.marked_line)
+
+    @property
+    def compare_url(self) -> str:
+        """Where this submission is compared with the learner's one before; "" for the first."""
+        earlier = queries.submission_before(self.submission)
+        if earlier is None:
+            return ""
+        query = urlencode({"old": earlier, "new": self.submission.public_id})
+        return f"{reverse('grader:compare', args=[self.exercise.slug])}?{query}"
 
     @property
     def poll_url(self) -> str:
@@ -167,13 +252,19 @@ def mistake_links(mistake: dict[str, Any], chapter_url: str) -> dict[str, str]:
     }
 
 
-def source_html(source: str) -> SafeString:
-    """Return the source with an element `#source-line-<n>` for each line.
+def source_html(source: str, marked: int | None = None) -> SafeString:
+    """Return the source with an element `#source-line-<n>` for each line; one may be marked.
 
     A source of very many lines is shown without colours, so that no submission makes a slow page.
     """
     if source.count("\n") > HIGHLIGHTED_LINES_AT_MOST:
         return mark_safe(f'<pre tabindex="0"><code>{escape(source)}</code></pre>')  # noqa: S308
     code = render_code(source, "python")
-    numbered = _LINE_START.sub(r'<span class="line" id="source-line-\1" data-line="\1"', code)
+
+    def numbered_line(match: re.Match[str]) -> str:
+        number = match[1]
+        mark = " is-marked" if number == str(marked) else ""
+        return f'<span class="line{mark}" id="source-line-{number}" data-line="{number}"'
+
+    numbered = _LINE_START.sub(numbered_line, code)
     return mark_safe(numbered)  # noqa: S308  render_code escapes what it is given

@@ -178,6 +178,9 @@ SECURE_CSP = {
 # A request body above this is refused before it is read: sources are at most 64 KB.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
+# --- search ------------------------------------------------------------------------------------
+SEARCHES_PER_MINUTE = read("LEARNML_SEARCHES_PER_MINUTE", 600)  # from one address
+
 # --- REST API --------------------------------------------------------------------------------
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

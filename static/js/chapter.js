@@ -1,65 +1,100 @@
 // The chapter page's comforts. Without this file everything is readable: all steps are shown.
 
 const root = document.querySelector("[data-chapter]");
-const memory = `chapter:${root.dataset.chapter}`;
+const key = (name) => `chapter:${root.dataset.chapter}:${name}`;
 
-/** localStorage, or nothing where the browser forbids it. */
-const store = {
-  get(name) {
-    try {
-      return localStorage.getItem(`${memory}:${name}`);
-    } catch {
-      return null;
-    }
-  },
-  set(name, value) {
-    try {
-      localStorage.setItem(`${memory}:${name}`, value);
-    } catch {
-      // Private mode or a full store: the page works, it only forgets.
-    }
-  },
-};
-
-// --- "On this page": mark the section being read -----------------------------------------------
-function watchSections() {
-  const links = new Map();
-  for (const link of document.querySelectorAll("[data-toc] a")) {
-    links.set(link.hash.slice(1), link);
-  }
-  const mark = (id) => {
-    for (const [key, link] of links) {
-      if (key === id) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
-    }
-    store.set("place", id);
-  };
-  // A section is current while it crosses a line a quarter down the window.
-  const observer = new IntersectionObserver(
-    (entries) => {
-      for (const entry of entries) if (entry.isIntersecting) mark(entry.target.id);
-    },
-    { rootMargin: "-25% 0px -74% 0px" },
-  );
-  for (const id of links.keys()) {
-    const section = document.getElementById(id);
-    if (section) observer.observe(section);
+/** localStorage, or nothing where the browser forbids it: the page works, it only forgets. */
+function read(name) {
+  try {
+    return localStorage.getItem(key(name));
+  } catch {
+    return null;
   }
 }
 
-// --- offer to go back to where the reader was ----------------------------------------------------
+function write(name, value) {
+  try {
+    localStorage.setItem(key(name), value);
+  } catch {
+    // Private mode, or a full store.
+  }
+}
+
+// --- where the reader is: "On this page", and a place to come back to -----------------------------------
+const LINE = 0.25; // of the window's height: what crosses it is being read
+
+/** The places of the page in order: sections, and what in them has an address of its own. */
+function placesOf() {
+  const selector = ".part, [data-place], .part .heading > [id], .question";
+  return [...root.querySelectorAll(selector)].filter((element) => addressOf(element) && !element.closest("[hidden]"));
+}
+
+function addressOf(element) {
+  return element.id.replace(/^title-/, "part-");
+}
+
+function nameOf(element) {
+  if (element.dataset.place) return element.dataset.place;
+  const heading = element.matches(".part, .question") ? element.querySelector("h2, h3") : element;
+  const said = heading.cloneNode(true);
+  said.querySelectorAll(".katex-html, annotation").forEach((part) => part.remove());
+  return said.textContent.trim();
+}
+
+function watchPlaces() {
+  const navigation = [...document.querySelectorAll("[data-toc] a")];
+  let current = null;
+  let waiting = false;
+
+  const look = () => {
+    waiting = false;
+    const line = innerHeight * LINE;
+    const passed = placesOf().filter((element) => element.getBoundingClientRect().top <= line);
+    const here = passed.at(-1) ?? null;
+    if (here === current) return;
+    current = here;
+    mark(navigation, new Set(passed.map(addressOf)), here);
+    // The top of the page is no place to come back to.
+    write("place", here ? `${addressOf(here)}\n${nameOf(here)}` : "");
+  };
+  const soon = () => {
+    if (!waiting) requestAnimationFrame(look);
+    waiting = true;
+  };
+  addEventListener("scroll", soon, { passive: true });
+  addEventListener("resize", soon, { passive: true });
+  soon();
+}
+
+/** Mark the last link whose place has been passed, and open the list that it stands in. */
+function mark(links, passed, here) {
+  const at = links.findLast((link) => here && passed.has(link.hash.slice(1)));
+  for (const link of links) {
+    const isHere = link === at;
+    if (isHere) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+    if (link.matches("[data-toc] > ol > li > a")) {
+      link.parentElement.classList.toggle("is-current", Boolean(at && link.parentElement.contains(at)));
+    }
+  }
+  const list = at?.closest("[data-toc]");
+  if (list && list.scrollHeight > list.clientHeight) {
+    list.scrollTop += at.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 2;
+  }
+}
+
+// --- offer to go back to where the reader was --------------------------------------------------------
 function offerResume() {
-  const place = store.get("place");
-  const section = place && document.getElementById(place);
-  const first = document.querySelector("[data-toc] a");
-  if (!section || location.hash || scrollY > 0 || !first || first.hash === `#${place}`) return;
-  const title = document.querySelector(`[data-toc] a[href="#${CSS.escape(place)}"]`)?.textContent;
+  const [id, title] = (read("place") ?? "").split("\n");
+  const place = id && document.getElementById(id);
+  const first = root.querySelector(".part");
+  if (!place || !title || location.hash || scrollY > 0 || place === first) return;
   const bar = document.createElement("aside");
   bar.className = "resume";
   bar.setAttribute("aria-label", "Where you were");
   const link = document.createElement("a");
-  link.href = `#${place}`;
-  link.textContent = `Go back to ${title}`;
+  link.href = `#${id}`;
+  link.textContent = `Go on where you were: ${title}`;
   const close = document.createElement("button");
   close.type = "button";
   close.className = "tool";
@@ -69,19 +104,18 @@ function offerResume() {
   link.addEventListener("click", remove);
   close.addEventListener("click", remove);
   addEventListener("scroll", () => scrollY > innerHeight && remove(), { passive: true });
-  document.body.append(bar);
+  // Early in the page, so that the keyboard comes to it soon.
+  document.querySelector(".site-head").after(bar);
 }
 
-// --- derivation: one step at a time -----------------------------------------------------------------
+// --- derivation: one step at a time --------------------------------------------------------------------
 function stepThrough() {
-  const list = document.querySelector("[data-steps]");
-  const controls = document.querySelector("[data-steps-controls]");
+  const list = root.querySelector("[data-steps]");
+  const controls = root.querySelector("[data-steps-controls]");
   if (!list || list.children.length < 2) return;
   const steps = [...list.children];
-  const [next, all, count] = ["next", "all", "count"].map((name) =>
-    controls.querySelector(`[data-steps-${name}]`),
-  );
-  let shown = Math.min(Number(store.get("steps")) || 1, steps.length);
+  const [next, all, count] = ["next", "all", "count"].map((name) => controls.querySelector(`[data-steps-${name}]`));
+  let shown = Math.min(Number(read("steps")) || 1, steps.length);
 
   const show = (number) => {
     shown = Math.max(1, Math.min(number, steps.length));
@@ -91,10 +125,10 @@ function stepThrough() {
       else step.setAttribute("hidden", "until-found");
     });
     const done = shown === steps.length;
-    next.textContent = done ? "Start over" : "Show the next step";
+    next.textContent = done ? "One step at a time" : "Show the next step";
     all.hidden = done;
-    count.textContent = `Step ${shown} of ${steps.length}`;
-    store.set("steps", shown);
+    count.textContent = done ? `All ${steps.length} steps` : `Step ${shown} of ${steps.length}`;
+    write("steps", shown);
   };
   const showHash = () => {
     const index = steps.findIndex((step) => `#${step.id}` === location.hash);
@@ -103,8 +137,16 @@ function stepThrough() {
     steps[index].scrollIntoView();
   };
 
-  next.addEventListener("click", () => show(shown === steps.length ? 1 : shown + 1));
-  all.addEventListener("click", () => show(steps.length));
+  next.addEventListener("click", () => {
+    if (shown < steps.length) return show(shown + 1);
+    show(1);
+    steps[0].scrollIntoView({ block: "nearest" });
+  });
+  all.addEventListener("click", () => {
+    // The button goes: keep the keyboard's place beside it.
+    show(steps.length);
+    next.focus({ preventScroll: true });
+  });
   steps.forEach((step, index) => step.addEventListener("beforematch", () => show(index + 1)));
   addEventListener("hashchange", showHash);
   show(shown);
@@ -112,55 +154,31 @@ function stepThrough() {
   showHash();
 }
 
-// --- copy buttons ----------------------------------------------------------------------------------
-function enableCopy() {
-  document.addEventListener("click", async (event) => {
-    const button = event.target.closest("[data-copy], [data-copy-from]");
-    if (!button) return;
-    const source = button.dataset.copyFrom;
-    const text = source ? document.getElementById(source).querySelector("pre").textContent : button.dataset.copy;
-    const label = button.textContent;
-    try {
-      await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
-      button.classList.add("is-done");
-    } catch {
-      button.textContent = "Copying is blocked";
-    }
-    setTimeout(() => {
-      button.textContent = label;
-      button.classList.remove("is-done");
-    }, 1600);
-  });
-}
-
-// --- a step, its formula and its line of code light up together ----------------------------------------
-function linkParts() {
-  for (const step of document.querySelectorAll("[data-links]")) {
-    const parts = step.dataset.links.trim().split(/\s+/).map((id) => document.getElementById(id));
-    const light = (on) => {
-      for (const part of [step, ...parts]) part?.classList.toggle("lit", on);
-    };
-    for (const part of [step, ...parts]) {
+// --- a step, its formula, its line of code and its figure light up together ------------------------------
+function lightTogether() {
+  const joined = new Map();
+  const join = (one, other) => {
+    if (!joined.has(one)) joined.set(one, new Set([one]));
+    joined.get(one).add(other);
+  };
+  for (const element of document.querySelectorAll("[data-links]")) {
+    for (const id of element.dataset.links.trim().split(/\s+/)) {
+      const part = document.getElementById(id);
       if (!part) continue;
-      part.addEventListener("pointerenter", () => light(true));
-      part.addEventListener("pointerleave", () => light(false));
-      part.addEventListener("focusin", () => light(true));
-      part.addEventListener("focusout", () => light(false));
+      join(element, part);
+      join(part, element);
     }
   }
-}
-
-// --- boxes that scroll sideways can be reached by keyboard, others are not in the way ---------------------
-function tuneScrollBoxes() {
-  for (const box of document.querySelectorAll(".math-display, .scroll, .table-scroll, pre")) {
-    if (box.scrollWidth <= box.clientWidth) box.removeAttribute("tabindex");
+  for (const [element, parts] of joined) {
+    const light = (on) => parts.forEach((part) => part.classList.toggle("lit", on));
+    element.addEventListener("pointerenter", () => light(true));
+    element.addEventListener("pointerleave", () => light(false));
+    element.addEventListener("focusin", () => light(true));
+    element.addEventListener("focusout", () => light(false));
   }
 }
 
 offerResume();
-watchSections();
 stepThrough();
-enableCopy();
-linkParts();
-tuneScrollBoxes();
+watchPlaces();
+lightTogether();

@@ -48,7 +48,7 @@ const [mantissa, exponent] = Math.abs(value).toExponential(digits - 1).split("e"
 if (exponent >= -4 && exponent <= 5) {
 return sign + fixed(Math.abs(value), Math.max(0, digits - 1 - exponent));
 }
-return `${sign}${mantissa} × ${power(Number(exponent))}`;
+return `${sign}${mantissa}\u00a0×\u00a0${power(Number(exponent))}`;
 }
 function percent(share) {
 return shown(100 * share, 3) + "%";
@@ -61,8 +61,9 @@ return { fixed, power, shown, percent, row };
 const kinds_norm_geometry = (() => {
 const { dot, mean, range } = linear;
 const { fixed, row, shown } = numbers;
-const OUTLINE_POINTS = 96;
+const OUTLINE_POINTS = 60;
 const TILT = (22 * Math.PI) / 180;
+const PLANE_SHARE = 0.8;
 const SAME_PLACE = 0.05;
 const LEFT_NOTHING = 1e-6;
 const CENTRED = [
@@ -91,7 +92,8 @@ if (gamma.length === 2) return { centred: [[-limit, limit], [limit, -limit]] };
 const across = (weights, length) =>
 outline(eye.map((axis) => CENTRED.map((side) => length * dot(weights(axis), side))));
 return {
-centred: across((axis) => axis, limit),
+centred: across((axis) => axis, limit * PLANE_SHARE),
+equator: outline(eye.map((axis) => [0, 1].map((n) => axis[n] * gamma[n] * Math.sqrt(3)))),
 circle: across((axis) => axis.map((value, place) => value * gamma[place]), Math.sqrt(3)),
 };
 }
@@ -159,7 +161,7 @@ return { view, drag };
 })();
 const kinds_residual_stream = (() => {
 const { percent, shown } = numbers;
-const [VARIANCE_LOW, VARIANCE_HIGH] = [1e-1, 1e16];
+const [VARIANCE_LOW, VARIANCE_HIGH] = [1e-2, 1e16];
 const MUCH = 1000;
 const SMALL_GAIN = 0.25;
 function view({ variances }, state) {
@@ -206,7 +208,7 @@ const { logSpace, mean } = linear;
 const { percent, row, shown } = numbers;
 const [ALPHA_LOW, ALPHA_HIGH] = [1e-6, 1e4];
 const [SIZE_LOW, SIZE_HIGH] = [1e-5, 1e6];
-const CURVE_POINTS = 81;
+const CURVE_POINTS = 51;
 const BROKEN_FROM = 0.01;
 const SEARCH_STEPS = 60;
 const NEAR_A_TENTH = [0.08, 0.12];
@@ -263,7 +265,7 @@ points: { size: [alpha, scale.size(alpha)], gradient: [alpha, scale.gradient(alp
 texts: {
 alpha: shown(alpha, 3),
 eps: shown(eps, 3),
-y: row(x.map((value) => (signed * value) / rms)),
+y: row(x.map((value) => (signed * value) / rms), 2),
 size: shown(scale.size(alpha)),
 gradient: shown(scale.gradient(alpha)),
 law: shown(scale.law(alpha)),
@@ -329,7 +331,7 @@ const { fixed, shown } = numbers;
 const SAMPLES = 201;
 const MIDDLE = (SAMPLES - 1) / 2;
 const MOST_UNITS = 40;
-const ERROR_LOW = 1e-6;
+const ERROR_LOW = 1e-4;
 const NO_ERROR = 1e-12;
 const CLOSE = 0.01;
 const X = range(SAMPLES, (place) => (place - MIDDLE) / MIDDLE);
@@ -371,7 +373,7 @@ const errors = supErrors(name, activation);
 const sup = errors[units - 1];
 const worst = sup > NO_ERROR ? error.findIndex((value) => value > sup * (1 - 1e-6)) : MIDDLE;
 const place = X[worst];
-const curve = (values) => values.map((value, n) => [X[n], value]);
+const curve = (values) => range(MIDDLE + 1, (half) => [X[2 * half], values[2 * half]]);
 return {
 lines: {
 target: curve(target),
@@ -481,7 +483,7 @@ makeMovable(handle) {
 this.picture.setAttribute("role", "group");
 const area = document.createElementNS("http://www.w3.org/2000/svg", "circle");
 area.setAttribute("class", "touch");
-area.setAttribute("r", "30");
+area.setAttribute("r", "34");
 handle.prepend(area);
 handle.setAttribute("tabindex", "0");
 handle.setAttribute("role", "slider");

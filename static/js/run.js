@@ -11,7 +11,7 @@ export function bindRun(form, editor) {
   const button = form.querySelector("[data-run]");
   const panel = form.querySelector("[data-run-panel]");
   if (!button || !panel) return () => {};
-  const url = button.formAction || form.action;
+  const url = button.hasAttribute("formaction") ? button.formAction : form.action;
   const status = statusBeside(panel);
   let busy = false;
 
@@ -114,12 +114,11 @@ function enableListing(link) {
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       opened = page.querySelector("[data-run-form]");
       if (!opened) throw new TypeError("The answer of the site holds no form.");
+      opened.prepend(...page.querySelectorAll("link[rel=stylesheet]"));
     } catch {
       location.assign(link.href);
       return;
     }
-    const styles = page.querySelector("link[rel=stylesheet]");
-    if (styles) opened.prepend(styles);
     (link.closest("figure") ?? link).after(opened);
     link.setAttribute("aria-expanded", "true");
     enableForm(opened).focus();

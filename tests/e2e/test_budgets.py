@@ -95,6 +95,9 @@ def test_a_first_visit_stays_in_its_budget(chromium: Browser, site: Site, name: 
     assert complaints == []
     foreign = [url for url in found.requests if not url.startswith(site.base_url)]
     assert foreign == []
+    # Named by content, so that browsers keep it for good.
+    static = [url for url in found.requests if "/static/" in url]
+    assert [url for url in static if not re.search(r"\.[0-9a-f]{12}\.\w+$", url)] == []
     assert found.sent_bytes <= budget.kilobytes * 1000, found.requests
     assert len(found.requests) <= budget.requests, found.requests
     assert found.shift < SHIFT

@@ -25,8 +25,10 @@ from courses.figures.svg import Drawing
 
 Vector = NDArray[np.float64]
 WIDTH, HEIGHT, MARGIN = 420.0, 420.0, 12.0
-OUTLINE_POINTS = 96
+OUTLINE_POINTS = 60
+SUBSCRIPTS = "₀₁₂₃"
 TILT = math.radians(22)  # how far from above a space of three axes is seen
+PLANE_SHARE = 0.8  # radius of the disc that stands for the plane, in limits
 SAME_PLACE = 0.05  # between two results that the picture shows as one
 LEFT_NOTHING = 1e-6  # root mean square of a row that centring has taken away
 
@@ -36,7 +38,7 @@ class NormGeometryParameters(Parameters):
     gamma: list[float] = Field(default=[], max_length=3)  # empty: ones
     eps: float = Field(default=1e-6, gt=0, le=1)
     limit: float = Field(default=3.0, ge=1, le=100)  # half the picture's width, in values of x
-    turn: float = Field(default=25.0, ge=0, le=360)  # degrees about the third axis
+    turn: float = Field(default=335.0, ge=0, le=360)  # degrees about the third axis
 
     @model_validator(mode="after")
     def _fits(self) -> NormGeometryParameters:
@@ -148,10 +150,13 @@ class NormGeometry(FigureKind[NormGeometryParameters]):
         for n in (1, 2, 3):
             if f"axis{n}" in view.lines:
                 drawing.line(f"axis{n}", view.lines[f"axis{n}"], "axis")
-                drawing.point(f"name{n}", view.points[f"name{n}"], "name", label=f"x{n}", radius=0)
+                drawing.point(
+                    f"name{n}", view.points[f"name{n}"], "name", label=f"x{SUBSCRIPTS[n]}", radius=0
+                )
         drawing.line("centred", view.lines["centred"], "plane", closed=len(given.x) == 3)
-        drawing.line("sphere", view.lines["sphere"], "curve a", closed=True)
+        drawing.line("sphere", view.lines["sphere"], "curve a ball", closed=True)
         if "circle" in view.lines:
+            drawing.line("equator", view.lines["equator"], "curve faint", closed=True)
             drawing.line("circle", view.lines["circle"], "curve b", closed=True)
         drawing.line("to-rms", view.lines["to-rms"], "route a")
         drawing.line("to-ln", view.lines["to-ln"], "route b")
@@ -218,7 +223,8 @@ def _centred_places(eye: Vector, gamma: Vector, limit: float) -> dict[str, list[
         return {"centred": [(-limit, limit), (limit, -limit)]}
     basis = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2.0], [6.0]])  # orthonormal rows
     return {
-        "centred": _outline(eye @ basis.T * limit),
+        "centred": _outline(eye @ basis.T * limit * PLANE_SHARE),
+        "equator": _outline((eye * gamma)[:, :2] * math.sqrt(3)),
         "circle": _outline((eye * gamma) @ basis.T * math.sqrt(3)),
     }
 
@@ -231,8 +237,10 @@ def _flat_axes(drawing: Drawing, limit: float) -> None:
     drawing.line(None, [(0, -limit), (0, limit)], "axis")
     plane = drawing.planes["main"]
     x, y = plane((limit, 0))
-    drawing.text((x, y + 18), "x1", "name", text_anchor="end")
+    drawing.text((x, y + 18), f"x{SUBSCRIPTS[1]}", "name", text_anchor="end")
     x, y = plane((0, limit))
-    drawing.text((x + 8, y + 12), "x2", "name")
+    drawing.text((x + 8, y + 12), f"x{SUBSCRIPTS[2]}", "name")
     x, y = plane((-limit + 0.15, limit - 0.15))
     drawing.text((x + 8, y), "mean 0", "label b")
+    x, y = plane((-1, 1))
+    drawing.text((x - 4, y - 40), "radius √2", "label a", text_anchor="end")

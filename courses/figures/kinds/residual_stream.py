@@ -25,7 +25,7 @@ from courses.figures.simulate_residual import DATA_PATH, DEPTH, GAINS
 from courses.figures.svg import Drawing
 
 WIDTH, HEIGHT = 420.0, 380.0
-VARIANCE_LOW, VARIANCE_HIGH = 1e-1, 1e16
+VARIANCE_LOW, VARIANCE_HIGH = 1e-2, 1e16
 MUCH = 1000.0
 SMALL_GAIN = 0.25
 

@@ -62,8 +62,8 @@ class SoftmaxTemperature(FigureKind[SoftmaxTemperatureParameters]):
     def readouts(self, given: SoftmaxTemperatureParameters) -> list[Readout]:
         return [
             Readout("entropy", "entropy, in nats"),
-            Readout("uniform", "entropy of the uniform distribution: ln <var>K</var>"),
-            Readout("choices", "as uncertain as so many equal choices: e<sup>entropy</sup>"),
+            Readout("uniform", "its largest value, ln <var>K</var>"),
+            Readout("choices", "equal choices of that entropy: e<sup>entropy</sup>"),
             Readout("largest", "largest probability"),
             Readout("total", "sum of the probabilities"),
             Readout("naive", "largest exp(<var>z</var>/<var>T</var>) in float32"),

@@ -130,3 +130,12 @@ def test_nothing_to_render_is_fine() -> None:
     assert rendered.html == {"a": "", "b": ""}
     assert rendered.errors == {}
     assert render_all({}).html == {}
+
+
+def test_a_short_formula_is_kept_with_its_punctuation_and_a_long_one_may_break() -> None:
+    long = " + ".join(f"x_{{{n}}}" for n in range(20))
+    text = f"See ($x$), ${long}$, and $y$ alone."
+    html = render_all({"a": Source("markdown", text)}).html["a"]
+    assert html.count('<span class="math-kept">(<span class="math-inline">') == 1
+    assert html.count('class="math-kept"') == 1
+    assert "</span>),</span>" in html

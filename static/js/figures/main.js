@@ -103,7 +103,7 @@ class Figure {
     this.picture.setAttribute("role", "group");
     const area = document.createElementNS("http://www.w3.org/2000/svg", "circle");
     area.setAttribute("class", "touch");
-    area.setAttribute("r", "30");
+    area.setAttribute("r", "34");
     handle.prepend(area);
     handle.setAttribute("tabindex", "0");
     handle.setAttribute("role", "slider");

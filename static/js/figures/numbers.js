@@ -22,7 +22,7 @@ export function shown(value, digits = 4) {
   if (exponent >= -4 && exponent <= 5) {
     return sign + fixed(Math.abs(value), Math.max(0, digits - 1 - exponent));
   }
-  return `${sign}${mantissa} × ${power(Number(exponent))}`;
+  return `${sign}${mantissa}\u00a0×\u00a0${power(Number(exponent))}`;
 }
 
 /** A share of one as per cent: 8.80%. */

@@ -3,8 +3,9 @@
 import { dot, mean, range } from "../linear.js";
 import { fixed, row, shown } from "../numbers.js";
 
-const OUTLINE_POINTS = 96;
+const OUTLINE_POINTS = 60;
 const TILT = (22 * Math.PI) / 180;
+const PLANE_SHARE = 0.8;
 const SAME_PLACE = 0.05;
 const LEFT_NOTHING = 1e-6;
 // Two directions across (1, 1, 1), orthonormal.
@@ -40,7 +41,8 @@ function centredPlaces(eye, gamma, limit) {
   const across = (weights, length) =>
     outline(eye.map((axis) => CENTRED.map((side) => length * dot(weights(axis), side))));
   return {
-    centred: across((axis) => axis, limit),
+    centred: across((axis) => axis, limit * PLANE_SHARE),
+    equator: outline(eye.map((axis) => [0, 1].map((n) => axis[n] * gamma[n] * Math.sqrt(3)))),
     circle: across((axis) => axis.map((value, place) => value * gamma[place]), Math.sqrt(3)),
   };
 }

@@ -2,7 +2,7 @@
 
 import { percent, shown } from "../numbers.js";
 
-const [VARIANCE_LOW, VARIANCE_HIGH] = [1e-1, 1e16];
+const [VARIANCE_LOW, VARIANCE_HIGH] = [1e-2, 1e16];
 const MUCH = 1000;
 const SMALL_GAIN = 0.25;
 

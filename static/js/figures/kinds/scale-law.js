@@ -5,7 +5,7 @@ import { percent, row, shown } from "../numbers.js";
 
 const [ALPHA_LOW, ALPHA_HIGH] = [1e-6, 1e4];
 const [SIZE_LOW, SIZE_HIGH] = [1e-5, 1e6];
-const CURVE_POINTS = 81;
+const CURVE_POINTS = 51;
 const BROKEN_FROM = 0.01;
 const SEARCH_STEPS = 60;
 const NEAR_A_TENTH = [0.08, 0.12];
@@ -65,7 +65,7 @@ export function view({ x, eps: startEps }, state) {
     texts: {
       alpha: shown(alpha, 3),
       eps: shown(eps, 3),
-      y: row(x.map((value) => (signed * value) / rms)),
+      y: row(x.map((value) => (signed * value) / rms), 2),
       size: shown(scale.size(alpha)),
       gradient: shown(scale.gradient(alpha)),
       law: shown(scale.law(alpha)),

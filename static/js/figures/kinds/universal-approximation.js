@@ -6,7 +6,7 @@ import { fixed, shown } from "../numbers.js";
 const SAMPLES = 201;
 const MIDDLE = (SAMPLES - 1) / 2;
 const MOST_UNITS = 40;
-const ERROR_LOW = 1e-6;
+const ERROR_LOW = 1e-4;
 const NO_ERROR = 1e-12;
 const CLOSE = 0.01;
 const X = range(SAMPLES, (place) => (place - MIDDLE) / MIDDLE);
@@ -57,7 +57,8 @@ export function view(data, { function: name, activation, units }) {
   const sup = errors[units - 1];
   const worst = sup > NO_ERROR ? error.findIndex((value) => value > sup * (1 - 1e-6)) : MIDDLE;
   const place = X[worst];
-  const curve = (values) => values.map((value, n) => [X[n], value]);
+  // Every other sample: a picture cannot show more.
+  const curve = (values) => range(MIDDLE + 1, (half) => [X[2 * half], values[2 * half]]);
   return {
     lines: {
       target: curve(target),

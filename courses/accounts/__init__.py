@@ -1,0 +1,1 @@
+"""The account's own page: the name it goes by, and its end."""

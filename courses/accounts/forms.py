@@ -1,0 +1,40 @@
+"""What a person may change about an account here; password and email addresses are allauth's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+
+
+class NameForm(forms.ModelForm):  # type: ignore[type-arg]
+    """First and last name, both as one likes."""
+
+    class Meta:
+        model = User
+        fields = ("first_name", "last_name")
+        help_texts = {
+            "first_name": "",
+            "last_name": "Those who grade your work see this name beside your user name.",
+        }
+
+
+class DeletionForm(forms.Form):
+    """Asks for the password, so that a forgotten open browser is not enough."""
+
+    password = forms.CharField(
+        label="Your password",
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        if not self.user.check_password(password):
+            raise forms.ValidationError("This is not the password of this account. Try again.")
+        return password

@@ -1,0 +1,95 @@
+"""What a chapter's page can be entered by: its sections with the places in them, and its symbols.
+
+Both are computed from a published page alone, so old revisions have them too.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from courses.search.markup import passages, readable
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A section or something in it; `id` is its anchor."""
+
+    id: str
+    title: str
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(slots=True)
+class Meaning:
+    """What a symbol stands for, and the formulas (key, number, title) in which it does."""
+
+    name: str
+    shape: str
+    formulas: list[Mapping[str, Any]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Symbol:
+    """A symbol with every meaning that the chapter gives it."""
+
+    html: str
+    tex: str
+    meanings: list[Meaning] = field(default_factory=list)
+
+
+def outline_of(page: Mapping[str, Any]) -> tuple[Place, ...]:
+    """Return the sections of a page in order, each with the places inside it."""
+    return tuple(
+        Place(heading["id"], heading["title"], tuple(_inside(page, heading["id"])))
+        for heading in page["headings"]
+    )
+
+
+def _inside(page: Mapping[str, Any], section: str) -> Iterator[Place]:
+    if section == "part-intuition":
+        for passage in passages(page["intuition_html"]):
+            if passage.anchor:
+                yield Place(passage.anchor, passage.title)
+    elif section == "part-formulas":
+        for formula in page["formulas"]:
+            yield Place(f"formula-{formula['key']}", formula["title"])
+    elif section == "part-derivation":
+        for step in page["steps"]:
+            yield Place(f"step-{step['key']}", f"{step['number']}. {step['title']}")
+    elif section == "part-mechanism":
+        for part in page["mechanism"]:
+            yield Place(f"mechanism-{part['key']}", f"{part['number']}. {part['title']}")
+
+
+def symbols_of(page: Mapping[str, Any]) -> list[Symbol]:
+    """Return the symbols of all formulas, each once: letters first, Greek ones next, signs last.
+
+    The same sign may mean different things in different formulas (the sigma of a variance and that
+    of an activation): it is listed once, with each meaning and where it has it.
+    """
+    symbols: dict[str, Symbol] = {}
+    for formula in page["formulas"]:
+        for entry in formula["symbols"]:
+            key = "".join(entry["tex"].split())
+            symbol = symbols.setdefault(key, Symbol(entry["html"], entry["tex"]))
+            _meaning(symbol, entry["name"], entry["shape"]).formulas.append(formula)
+    return sorted(symbols.values(), key=_order)
+
+
+def _meaning(symbol: Symbol, name: str, shape: str) -> Meaning:
+    for meaning in symbol.meanings:
+        if (meaning.name, meaning.shape) == (name, shape):
+            return meaning
+    symbol.meanings.append(Meaning(name, shape))
+    return symbol.meanings[-1]
+
+
+def _order(symbol: Symbol) -> tuple[int, str, str]:
+    text = re.sub(r"^[^\w]+", "", readable(symbol.tex)) or symbol.tex
+    first = unicodedata.name(text[0], "")
+    group = 0 if first.startswith("LATIN") else 1 if first.startswith("GREEK") else 2
+    return (group, text.casefold(), text)

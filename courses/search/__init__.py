@@ -1,0 +1,1 @@
+"""Search over all published chapters, in memory: prose, headings, symbols, TeX and code."""

@@ -1,0 +1,92 @@
+"""The piece of a document that shows why it was found, with the words of the query marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .documents import Document, Kind, Segment
+from .words import Word, words
+
+MAX_CHARACTERS = 180
+# How much of it may stand before the first mark.
+LEAD_CHARACTERS = 50
+# Among texts with as many of the words: a symbol's meaning tells most, and the title stands above
+# the excerpt anyway.
+_TELLING = {Kind.SYMBOL: 2, Kind.PROSE: 1, Kind.TEX: 0, Kind.CODE: 0, Kind.TITLE: -1}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of text, `marked` where it is a word of the query."""
+
+    text: str
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """`pieces` on one line; `is_code` for TeX and code; `anchor` of the line of code it is from."""
+
+    pieces: tuple[Piece, ...]
+    is_code: bool
+    anchor: str
+
+
+def marked(text: str, matched: Iterable[str]) -> tuple[Piece, ...]:
+    """Split a text at the words that matched."""
+    pieces: list[Piece] = []
+    place = 0
+    for start, end in _spans(text, frozenset(matched)):
+        if start > place:
+            pieces.append(Piece(text[place:start], False))
+        pieces.append(Piece(text[start:end], True))
+        place = end
+    if place < len(text):
+        pieces.append(Piece(text[place:], False))
+    return tuple(pieces)
+
+
+def excerpt(document: Document, matched: frozenset[str]) -> Excerpt:
+    """Return the text with most of the words that matched, cut round where they stand together."""
+    best = max(document.segments, key=lambda segment: _worth(segment, matched))
+    if best.kind is Kind.TITLE and len(document.segments) > 1:
+        # The title stands above the excerpt anyway: show how the text begins.
+        best = document.segments[1]
+    text = _window(best.text, matched)
+    return Excerpt(marked(text, matched), best.kind in (Kind.TEX, Kind.CODE), best.anchor)
+
+
+def _worth(segment: Segment, matched: frozenset[str]) -> tuple[int, int]:
+    found = {word.word for word in words(segment.text)} & matched
+    return (len(found), _TELLING[segment.kind])
+
+
+def _spans(text: str, matched: frozenset[str]) -> list[tuple[int, int]]:
+    """Return where the words stand, each place once; neighbours stay apart."""
+    return sorted({(w.start, w.end) for w in words(text) if w.word in matched})
+
+
+def _densest(text: str, matched: frozenset[str]) -> int:
+    """Return where the stretch begins that has most of the words, the first of equal ones."""
+    found = [word for word in words(text) if word.word in matched]
+    reach = MAX_CHARACTERS - LEAD_CHARACTERS
+
+    def count(first: Word) -> int:
+        return len(
+            {w.word for w in found if first.start <= w.start and w.end <= first.start + reach}
+        )
+
+    return max(found, key=count).start if found else 0
+
+
+def _window(text: str, matched: frozenset[str]) -> str:
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    start = max(0, _densest(text, matched) - LEAD_CHARACTERS)
+    if start > 0:
+        start = text.find(" ", start) + 1
+    end = start + MAX_CHARACTERS
+    if end < len(text):
+        end = max(text.rfind(" ", start, end), start + MAX_CHARACTERS // 2)
+    return ("… " if start > 0 else "") + text[start:end] + (" …" if end < len(text) else "")

@@ -1,0 +1,26 @@
+"""What the reading templates need beyond Django's own filters."""
+
+from __future__ import annotations
+
+import re
+
+from django import template
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
+
+from courses.search.markup import plain_text
+
+register = template.Library()
+_HEADING = re.compile(r'<h([3-6]) id="([^"]+)">(.*?)</h\1>', re.DOTALL)
+
+
+@register.filter
+def linked_headings(html: str) -> SafeString:
+    """Give each heading of a rendered text a link to itself, beside it and not in its name."""
+    return mark_safe(_HEADING.sub(_linked, html))  # noqa: S308  rendered and cleaned before
+
+
+def _linked(match: re.Match[str]) -> str:
+    level, place, inner = match.groups()
+    anchor = render_to_string("courses/_anchor.html", {"id": place, "label": plain_text(inner)})
+    return f'<div class="heading is-h{level}">{match[0]}{anchor}</div>'

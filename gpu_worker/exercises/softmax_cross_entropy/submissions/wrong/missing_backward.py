@@ -1,0 +1,14 @@
+# outcome: contract_error
+import numpy as np
+
+
+class SoftmaxCrossEntropyScratch:
+    def forward(self, x):
+        self.dtype = x.dtype
+        x = np.asarray(x, dtype=np.float64)
+        shifted = x - np.max(x, axis=-1, keepdims=True)
+        exponentials = np.exp(shifted)
+        total = np.sum(exponentials, axis=-1, keepdims=True)
+        self.p = exponentials / total
+        return (np.log(total) - shifted).astype(self.dtype)
+

@@ -1,0 +1,51 @@
+"""Places in a chapter that a verdict points to, with the names that the chapter gives them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from courses.models import Chapter, ChapterRevision
+from courses.published import contents_of
+
+_LISTING_LINE = re.compile(r'id="line-([a-z0-9-]+)" data-line="(\d+)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    url: str
+    text: str
+
+
+def names_in(chapter: Chapter | None) -> dict[str, str]:
+    """Return for each anchor of the chapter's page what it is called there."""
+    if chapter is None or not chapter.published or chapter.current_revision_id is None:
+        return {}
+    revision = ChapterRevision.objects.only("content_hash", "build_version").get(
+        pk=chapter.current_revision_id
+    )
+    page: Mapping[str, Any] = contents_of(revision).page
+    names = {
+        f"formula-{item['key']}": f"Formula {item['number']}: {item['title']}"
+        for item in page.get("formulas", [])
+    }
+    for item in page.get("steps", []):
+        names[f"step-{item['key']}"] = f"Step {item['number']} of the derivation: {item['title']}"
+    for listing in page.get("listings", []):
+        for key, line in _LISTING_LINE.findall(listing["html"]):
+            names[f"line-{key}"] = f"Line {line} of {listing['filename']}"
+    if page.get("formulas"):
+        names["part-formulas"] = "The formulas"
+    if page.get("steps"):
+        names["part-derivation"] = "The derivation, step by step"
+    return names
+
+
+def places_of(
+    mistake: Mapping[str, Any], names: Mapping[str, str], chapter_url: str
+) -> list[Place]:
+    """Return the chapter's places for one mistake that its page really has."""
+    anchors = [f"{part}-{mistake[part]}" for part in ("formula", "step", "line") if mistake[part]]
+    return [Place(f"{chapter_url}#{a}", names[a]) for a in anchors if a in names]

@@ -1,0 +1,86 @@
+"""What the judge's short names mean, in words that a learner reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+FAMILIES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "normal": "normally distributed numbers",
+        "uniform": "numbers between 0 and 1",
+        "far-mean": "numbers far from zero, around 1000",
+        "mean-three": "numbers around 3",
+        "outlier": "one number per row near 1000, the others ordinary",
+        "constant-rows": "rows that repeat one number",
+        "zero-rows": "rows of zeros among others",
+        "mixed-scales": "rows of very different size in one batch",
+        "alternating": "numbers with alternating signs",
+        "signs": "rows of plus and minus one",
+        "steady": "numbers near plus and minus one by turns",
+        "bad-rows": "rows with NaN and infinity among good ones; only the good ones are compared",
+        "small": "small numbers, around 0.001",
+        "micro": "tiny numbers, around 1e-6",
+        "tiny": "numbers around 1e-20",
+        "large": "large numbers: around 300 in float16, around 1000 otherwise",
+        "huge": "large numbers: around 30,000 in float16, around 1000 otherwise",
+        "enormous": "enormous numbers: around 30,000 in float16, around 1e15 otherwise",
+        "subnormal": "the smallest numbers that the dtype has",
+        "timed call": "random numbers, in one of the calls that are timed",
+    }
+)
+LAYOUTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "contiguous": "in one block of memory",
+        "transposed": "a transposed view",
+        "strided": "a view of every second number",
+        "reversed": "a view with negative strides",
+        "fortran": "stored column by column",
+        "two-forwards": "forward on one batch, forward on another, then backward, which belongs to "
+        "the second",
+        "two-backwards": "backward called twice after one forward",
+        "new-parameters": "one instance, whose parameters are set anew between two passes over the "
+        "same x",
+        "interleaved": "two instances, called by turns",
+        "small-large-small": "a small, a large and again a small batch",
+        "three-times": "the same calls three times over",
+        "refilled": "the same arrays, filled with new numbers between the passes",
+        "near-copies": "inputs that equal an earlier one but for a few numbers",
+        "many-calls": "three inputs by turns, many times over",
+    }
+)
+
+
+def inputs_text(worst: Mapping[str, Any], titles: Mapping[str, str]) -> str:
+    """Say what the case's inputs are; `titles` are the public cases' by their ids."""
+    family = str(worst["family"])
+    if worst["group"] == "public" and family in titles:
+        return titles[family]
+    return FAMILIES.get(family, family.replace("-", " "))
+
+
+def layout_text(layout: str) -> str:
+    """Say how x lies in memory, or in what order the calls are made."""
+    return LAYOUTS.get(layout, layout.replace("-", " "))
+
+
+_DESCRIPTION: Final = re.compile(
+    r"\((?P<family>[a-z][a-z -]*), shape (?P<shape>\([^)]*\)), (?P<dtype>\w+)"
+    r"(?:, (?P<layout>[a-z-]+))?, eps (?P<eps>[^)]+)\)"
+)
+
+
+def in_words(message: str, titles: Mapping[str, str]) -> str:
+    """Return a message of the judge with its short description of a case written out."""
+
+    def written_out(match: re.Match[str]) -> str:
+        family, layout = match["family"], match["layout"]
+        inputs = titles.get(family) or FAMILIES.get(family, family.replace("-", " "))
+        parts = [inputs, f"x of shape {match['shape']}, {match['dtype']}"]
+        parts += [layout_text(layout)] if layout else []
+        parts += [] if match["eps"] == "the default" else [f"eps {match['eps']}"]
+        return f"({'; '.join(parts)})"
+
+    return _DESCRIPTION.sub(written_out, message, count=1)

@@ -1,0 +1,142 @@
+// What every page has: copying, links to places, the way into the search, where a reader was.
+// Nothing needs it: the search has a page, links are links, and text can be selected.
+
+/** localStorage, or nothing where the browser forbids it: the page works, it only forgets. */
+const memory = {
+  get(name) {
+    try {
+      return localStorage.getItem(name);
+    } catch {
+      return null;
+    }
+  },
+  set(name, value) {
+    try {
+      if (value === null) localStorage.removeItem(name);
+      else localStorage.setItem(name, value);
+    } catch {
+      // Private mode, or a full store.
+    }
+  },
+};
+
+/** Say something to those who listen to the page. */
+function announce(text) {
+  let region = document.querySelector("[data-announce]");
+  if (!region) {
+    region = document.createElement("p");
+    region.className = "sr-only";
+    region.setAttribute("role", "status");
+    region.dataset.announce = "";
+    document.body.append(region);
+  }
+  region.textContent = "";
+  requestAnimationFrame(() => (region.textContent = text));
+}
+
+// --- copying: a formula, a listing, the address of a place ------------------------------------------
+const SHOWN_MS = 1600;
+
+async function copy(text, done, failed) {
+  try {
+    await navigator.clipboard.writeText(text);
+    done();
+  } catch {
+    failed();
+  }
+}
+
+function copyFrom(button) {
+  const source = button.dataset.copyFrom;
+  const text = source ? document.getElementById(source).querySelector("pre").textContent : button.dataset.copy;
+  const word = [...button.childNodes].findLast((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+  const label = (word.wrote ??= word.data);
+  const show = (said, isDone) => {
+    word.data = said;
+    button.classList.toggle("is-done", isDone);
+    announce(said);
+    clearTimeout(button.timer);
+    button.timer = setTimeout(() => {
+      word.data = label;
+      button.classList.remove("is-done");
+    }, SHOWN_MS);
+  };
+  copy(text, () => show("Copied", true), () => show("Copying is blocked", false));
+}
+
+function copyAddress(anchor) {
+  copy(
+    anchor.href,
+    () => {
+      anchor.classList.add("is-done");
+      anchor.textContent = "✓";
+      announce("The link is copied.");
+      setTimeout(() => {
+        anchor.classList.remove("is-done");
+        anchor.textContent = "#";
+      }, SHOWN_MS);
+    },
+    () => {}, // The address bar shows it in any case.
+  );
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy], [data-copy-from]");
+  if (button) copyFrom(button);
+  const anchor = event.target.closest("a.anchor");
+  // The link is followed as well: the address bar shows the place.
+  if (anchor && !event.ctrlKey && !event.metaKey && !event.shiftKey) copyAddress(anchor);
+});
+
+// --- search: a dialog in the place of its page --------------------------------------------------------
+const link = document.querySelector("[data-search]");
+const SLASH = "search:slash"; // "off" where a reader does not want a single key to open it
+
+async function openSearch() {
+  const { open } = await import(link.dataset.searchScript);
+  open(link.href, {
+    isOn: () => memory.get(SLASH) !== "off",
+    set: (on) => memory.set(SLASH, on ? null : "off"),
+  });
+}
+
+function isWriting(element) {
+  return element.isContentEditable || element.matches("input:not([type=radio], [type=checkbox], [type=range]), textarea, select");
+}
+
+if (link && "HTMLDialogElement" in window) {
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    openSearch();
+  });
+  document.addEventListener("keydown", (event) => {
+    const control = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+    const isCommand = control && event.key.toLowerCase() === "k";
+    const isSlash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (!isCommand && !isSlash) return;
+    if (isSlash && (isWriting(event.target) || memory.get(SLASH) === "off")) return;
+    // An editor has a Ctrl-K of its own.
+    if (isCommand && event.defaultPrevented) return;
+    event.preventDefault();
+    openSearch();
+  });
+}
+
+// --- where a reader was: the buttons that lead to a chapter lead back to the place -----------------------
+for (const button of document.querySelectorAll("[data-resume]")) {
+  const [place, title] = (memory.get(`chapter:${button.dataset.resume}:place`) ?? "").split("\n");
+  if (!place || !title) continue;
+  button.hash = place;
+  const note = button.parentElement.querySelector("[data-resume-note]");
+  if (note) note.textContent = `You were at: ${title}`;
+}
+
+// --- boxes that scroll sideways can be reached by keyboard, others are not in the way ------------------------
+function tune(box) {
+  if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+  else box.removeAttribute("tabindex");
+}
+const sizes = new ResizeObserver((entries) => entries.forEach((entry) => tune(entry.target)));
+for (const box of document.querySelectorAll(".math-display, .scroll, .table-scroll, pre")) sizes.observe(box);
+document.fonts?.ready.then(() => document.querySelectorAll(".math-display").forEach(tune));
