@@ -13,7 +13,16 @@ from typing import Any
 
 from django.db import models
 
-from .models import AttemptState, GradingAttempt, Outcome, RegradeItem, RegradeItemState, Submission
+from .models import (
+    AttemptState,
+    AuditAction,
+    AuditEntry,
+    GradingAttempt,
+    Outcome,
+    RegradeItem,
+    RegradeItemState,
+    Submission,
+)
 
 
 class EventKind(models.TextChoices):
@@ -25,6 +34,8 @@ class EventKind(models.TextChoices):
     GRADED = "graded", "The verdict is there."
     GIVEN_UP = "given_up", "The platform could not grade it."
     DECIDED = "decided", "A grader decided."
+    SCORE_SET = "score_set", "A grader gave it another score."
+    SCORE_BACK = "score_back", "The score of the grading holds again."
     REGRADED = "regraded", "It was graded again, and the new result was taken over."
     REGRADE_UNDONE = "regrade_undone", "The result from before the regrade is back."
 
@@ -51,6 +62,7 @@ def events_of(submission: Submission) -> list[Event]:
         detail = _result(submission.outcome, submission.score)
         detail["reason"] = submission.decision_reason
         moments.append((submission.decided_at, EventKind.DECIDED, detail))
+    moments += _of_overrides(submission)
     applied = submission.regrade_items.filter(applied_version__isnull=False)
     for item in applied.select_related("run").defer("report", "old_report"):
         moments += _of_regrade(item)
@@ -88,6 +100,16 @@ def _givings_up(attempts: list[GradingAttempt]) -> Iterator[Moment]:
         if attempt.state == AttemptState.LOST and attempt.finished_at and is_last_try:
             outcome = {"attempt": attempt.number, "outcome": Outcome.NOT_GRADABLE.value}
             yield attempt.finished_at, EventKind.GIVEN_UP, outcome
+
+
+def _of_overrides(submission: Submission) -> Iterator[Moment]:
+    kinds = {
+        AuditAction.OVERRIDE_SET.value: EventKind.SCORE_SET,
+        AuditAction.OVERRIDE_REMOVED.value: EventKind.SCORE_BACK,
+    }
+    acts = AuditEntry.objects.filter(target=f"submission:{submission.public_id}", action__in=kinds)
+    for act in acts.order_by("id"):
+        yield act.created_at, kinds[act.action], dict(act.detail)
 
 
 def _of_regrade(item: RegradeItem) -> Iterator[Moment]:

@@ -107,3 +107,8 @@ def phase_text(phase: str, case: int, cases: int) -> str:
     if phase == Phase.RUNNING and cases:
         return f"Your code is running: case {case} of {cases}."
     return PHASE_TEXTS[Phase(phase)]
+
+
+def override_text(reason: str, graded_score: float) -> str:
+    """Return the note on a submission that a grader gave another score."""
+    return f"A grader set the score: {reason} The grading gave {int(graded_score * 100 + 1e-9)} %."

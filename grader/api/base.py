@@ -48,8 +48,10 @@ _TEXTS = {
     405: "This address does not take this method.",
     406: "Only JSON is given.",
     409: "It does not fit what is there already.",
+    412: "It changed since it was read.",
     413: "The body or the source is too large.",
     415: "The body's type is not taken.",
+    428: "`If-Match` is missing.",
     429: "Too much at once; `Retry-After` says when to come back.",
 }
 

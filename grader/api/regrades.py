@@ -92,7 +92,8 @@ class RegradeSummarySerializer(Linked):
     committed_at = serializers.DateTimeField(allow_null=True)
     undone_at = serializers.DateTimeField(allow_null=True)
     left_out = serializers.IntegerField(
-        help_text="Of the choice, not graded again: open, held for review, or decided by a person."
+        help_text="Of the choice, not graded again: open, held for review, decided by a person, "
+        "or with a person's score."
     )
     links = serializers.SerializerMethodField()
 

@@ -28,6 +28,7 @@ from grader.registry import find_spec
 from grader.services.decide import MAX_REASON_CHARACTERS, SCORES
 
 from .fields import SourceField, StrictCharField, StrictSerializer
+from .overrides import OverrideSerializer
 from .reports import ReportField
 
 TRACKS = serializers.ListField(child=serializers.ChoiceField(Track.choices))
@@ -329,6 +330,9 @@ class SubmissionSerializer(SubmissionSummarySerializer):
     )
     decision = serializers.SerializerMethodField(
         help_text="A grader's decision on a submission that was held for review, else null."
+    )
+    override = OverrideSerializer(
+        allow_null=True, help_text="The score that a grader gave in place of the grading's."
     )
     report = ReportField()
 

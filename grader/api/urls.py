@@ -6,7 +6,18 @@ from django.urls import path
 
 from grader import urls as _converters  # noqa: F401  registers the converter publicid
 
-from .views import chapters, docs, events, exercises, index, regrades, submissions, tokens, workers
+from .views import (
+    chapters,
+    docs,
+    events,
+    exercises,
+    index,
+    override,
+    regrades,
+    submissions,
+    tokens,
+    workers,
+)
 
 app_name = "api"
 
@@ -41,6 +52,11 @@ urlpatterns = [
         "submissions/<publicid:public_id>/decision/",
         submissions.DecisionView.as_view(),
         name="decision",
+    ),
+    path(
+        "submissions/<publicid:public_id>/override/",
+        override.OverrideView.as_view(),
+        name="override",
     ),
     path("regrades/", regrades.RegradesView.as_view(), name="regrades"),
     path("regrades/<publicid:public_id>/", regrades.RegradeView.as_view(), name="regrade"),

@@ -7,6 +7,7 @@ from .draft import Draft
 from .exercise import Exercise
 from .node import WorkerNode
 from .outbox import OutboxMessage
+from .override import ScoreOverride
 from .regrade import RegradeItem, RegradeItemState, RegradeRun, RegradeScope, RegradeState
 from .states import (
     AttemptState,
@@ -44,6 +45,7 @@ __all__ = [
     "RunOutcome",
     "RunState",
     "Scope",
+    "ScoreOverride",
     "Submission",
     "SubmissionState",
     "Track",

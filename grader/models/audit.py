@@ -11,6 +11,8 @@ from django.db import models
 class AuditAction(models.TextChoices):
     SUBMISSION_RESUBMITTED = "submission.resubmitted", "sent a submission again"
     SUBMISSION_DECIDED = "submission.decided", "decided on a submission held for review"
+    OVERRIDE_SET = "override.set", "gave a submission another score"
+    OVERRIDE_REMOVED = "override.removed", "took another score back"
     REGRADE_STARTED = "regrade.started", "started a regrade as a dry run"
     REGRADE_COMMITTED = "regrade.committed", "committed a regrade"
     REGRADE_UNDONE = "regrade.undone", "undid a regrade"

@@ -54,8 +54,8 @@ class RegradeRun(models.Model):
     filter = models.JSONField(default=dict, help_text="How the submissions were chosen.")
     left_out = models.PositiveIntegerField(
         default=0,
-        help_text="How many of the choice are not graded again: open, held for review, or decided "
-        "by a person.",
+        help_text="How many of the choice are not graded again: open, held for review, decided by "
+        "a person, or with a person's score.",
     )
     state = models.CharField(
         max_length=16, choices=RegradeState.choices, default=RegradeState.GRADING

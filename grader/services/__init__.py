@@ -5,6 +5,7 @@ from .dispatch import send_outbox
 from .drafts import keep_draft
 from .errors import Refused
 from .lost import Swept, requeue_lost
+from .override import override_score, remove_override
 from .record import (
     Recorded,
     record_node,
@@ -28,12 +29,14 @@ __all__ = [
     "end_late_runs",
     "keep_draft",
     "purge_runs",
+    "override_score",
     "record_node",
     "record_progress",
     "record_redelivery",
     "record_run",
     "record_verdict",
     "reject_verdict",
+    "remove_override",
     "requeue_lost",
     "resubmit",
     "revoke_token",

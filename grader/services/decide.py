@@ -39,7 +39,7 @@ def decide_flagged(submission: Submission, by: User, outcome: str, reason: str) 
     if not by.has_perm(PERMISSION):
         raise NotAllowed("Only graders decide on submissions that are held for review.")
     decided = _outcome(outcome)
-    text = _reason(reason)
+    text = checked_reason(reason)
     now = timezone.now()
     with transaction.atomic():
         moved = Submission.objects.filter(
@@ -76,7 +76,12 @@ def _outcome(value: str) -> Outcome:
     raise DecisionRefused(f"Decide on one of {', '.join(o.value for o in SCORES)}.", "outcome")
 
 
-def _reason(value: str) -> str:
+def checked_reason(value: str) -> str:
+    """Return the reason that a learner reads, without blanks around it.
+
+    Raises:
+        DecisionRefused: it is empty, too long, or holds what cannot be stored.
+    """
     text = value.strip()
     if not text:
         raise DecisionRefused("Give the reason: the learner reads it.", "reason")

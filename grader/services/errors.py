@@ -97,6 +97,27 @@ class RegradeNotReady(Refused):
     status = 409
 
 
+class NotOverridable(Refused):
+    """A score for a submission that has none to replace, or none to take back."""
+
+    code = "not_overridable"
+    status = 409
+
+
+class ChangedMeanwhile(Refused):
+    """What a person saw is not what is there any more."""
+
+    code = "changed"
+    status = 412
+
+
+class ConditionMissing(Refused):
+    """A change that must say what it is a change of."""
+
+    code = "if_match_required"
+    status = 428
+
+
 class NotAllowed(Refused):
     code = "not_allowed"
     status = 403

@@ -61,7 +61,7 @@ def start_regrade(
         if not batch:
             raise RegradeRefused(
                 "None of these submissions can be graded again. A submission must be finished, "
-                "and neither held for review nor decided by a person."
+                "neither held for review nor decided by a person, and without a person's score."
             )
         if len(batch) > most:
             raise RegradeRefused(
@@ -137,9 +137,9 @@ def _check_none_being_graded(by: User) -> None:
 
 
 def _regradable(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    return submissions.filter(state=SubmissionState.FINISHED, decided_at__isnull=True).exclude(
-        outcome=Outcome.FLAGGED
-    )
+    return submissions.filter(
+        state=SubmissionState.FINISHED, decided_at__isnull=True, override__isnull=True
+    ).exclude(outcome=Outcome.FLAGGED)
 
 
 def _new_item(run: RegradeRun, submission: Submission) -> RegradeItem:

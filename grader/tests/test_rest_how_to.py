@@ -16,6 +16,7 @@ from grader import services, tasks
 from grader.models import Exercise, Outcome, Submission
 from grader.tests.conftest import SOURCE
 from grader.tests.messages import verdict
+from grader.web.page import SubmissionPage
 
 HOW_TO = Path(__file__).resolve().parents[2] / "docs" / "how-to"
 PAGES = [HOW_TO / "grade-over-rest.md", HOW_TO / "regrade.md"]
@@ -38,11 +39,11 @@ class Reader:
 
     def __init__(self, base_url: str, folder: Path) -> None:
         self.base_url, self.folder = base_url, folder
-        self.token = self.id = ""
+        self.token = self.id = self.etag = ""
 
     def run(self, command: str) -> str:
         line = command.replace(ADDRESS, self.base_url).replace("PASSWORD", "grader-password")
-        line = re.sub(r"\bID\b", self.id, line)
+        line = re.sub(r"\bID\b", self.id, line).replace("ETAG", self.etag)
         done = subprocess.run(
             ["sh", "-c", line.replace("curl ", "curl --silent --show-error --fail-with-body ", 1)],
             cwd=self.folder,
@@ -61,7 +62,9 @@ def test_every_command_of_the_page_works_in_its_order(
 ) -> None:
     (tmp_path / "my_rmsnorm.py").write_text(SOURCE)
     reader = Reader(live_server.url, tmp_path)
-    make_token, submit, list_them, read, read_source, events, decide = commands(PAGES[0])
+    make_token, submit, list_them, read, read_source, events, decide, score, take_back = commands(
+        PAGES[0]
+    )
 
     reader.token = json.loads(reader.run(make_token))["token"]
     made: dict[str, Any] = json.loads(reader.run(submit))
@@ -77,6 +80,9 @@ def test_every_command_of_the_page_works_in_its_order(
     assert reader.run(read_source) == SOURCE
     assert json.loads(reader.run(events))["events"][-1]["outcome"] == Outcome.FLAGGED
     assert json.loads(reader.run(decide))["outcome"] == Outcome.ACCEPTED
+    for command, expected in ((score, 0.75), (take_back, 1.0)):
+        reader.etag = SubmissionPage.of(Submission.objects.get()).etag
+        assert json.loads(reader.run(command))["score"] == expected
 
 
 @pytest.mark.django_db(transaction=True)

@@ -125,6 +125,9 @@ class SubmissionPage:
     def report(self) -> dict[str, Any]:
         """What the worker found; after a person's decision its objection is a note."""
         report = self.submission.report if isinstance(self.submission.report, dict) else {}
+        if override := getattr(self.submission, "override", None):
+            note = outcomes.override_text(override.reason, override.graded_score)
+            report = {**report, "notes": [note, *report.get("notes", [])]}
         failure = report.get("failure")
         if not self.submission.decided_at or not failure:
             return report

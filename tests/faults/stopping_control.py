@@ -1,6 +1,6 @@
-"""The site's control worker, which stops itself dead at the step that STOP names.
+"""The site's control worker, which stops itself dead at one step of recording one verdict.
 
-celery -A tests.faults.stopping_control worker -Q results,control -c 1
+STOP="while recording" STOP_FOR=<submission> celery -A tests.faults.stopping_control worker ...
 
 The site's own code runs unchanged; Celery's signals and Django's query wrapper say where it is.
 """
@@ -18,7 +18,7 @@ from learnml.celery import app
 
 __all__ = ["app"]
 
-STEP = os.environ["STOP"]
+STEP, SUBMISSION = os.environ["STOP"], os.environ["STOP_FOR"]
 
 
 def at(step: str) -> None:
@@ -26,18 +26,22 @@ def at(step: str) -> None:
         os.kill(os.getpid(), signal.SIGSTOP)
 
 
+def is_the_one(task: Any, args: list[Any]) -> bool:
+    return task.name == TASK_RECORD_VERDICT and args[0]["submission"] == SUBMISSION
+
+
 @task_prerun.connect
-def _has_the_verdict(task: Any, **_: Any) -> None:
+def _has_the_verdict(task: Any, args: list[Any], **_: Any) -> None:
     from django.db import connection
 
-    if task.name == TASK_RECORD_VERDICT:
+    if is_the_one(task, args):
         at("before recording")
         connection.execute_wrappers.append(_watch)
 
 
 @task_postrun.connect
-def _has_recorded(task: Any, **_: Any) -> None:
-    if task.name == TASK_RECORD_VERDICT:
+def _has_recorded(task: Any, args: list[Any], **_: Any) -> None:
+    if is_the_one(task, args):
         at("after recording")
 
 

@@ -1,6 +1,6 @@
-"""The grading worker, which stops itself dead at the step that STOP names.
+"""The grading worker, which stops itself dead at one step of grading one submission.
 
-celery -A tests.faults.stopping_worker worker -Q cpu -c 1
+STOP="after the claim" STOP_FOR=<submission> celery -A tests.faults.stopping_worker worker -Q cpu
 
 The worker's own code runs unchanged; Celery's signals say where it is. A source that holds DEADLY
 kills the process that grades it, each time, as a fault of the machine or of the sandbox might.
@@ -20,12 +20,12 @@ from tests.faults.platform import DEADLY
 
 __all__ = ["app"]
 
-STEP = os.environ["STOP"]
+STEP, SUBMISSION = os.environ["STOP"], os.environ["STOP_FOR"]
 job: dict[str, Any] = {}
 
 
 def at(step: str) -> None:
-    if step == STEP:
+    if step == STEP and job.get("submission") == SUBMISSION:
         os.kill(os.getpid(), signal.SIGSTOP)
 
 

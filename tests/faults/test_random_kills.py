@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.faults.platform import QUICK, SLOWNESS
 from tests.platform.client import Client, chapter_listing
 from tests.platform.instance import Instance, wait_for
 
@@ -23,7 +24,7 @@ MakeInstance = Callable[..., Instance]
 SUBMISSIONS = int(os.environ.get("LEARNML_FAULT_SUBMISSIONS", "30"))
 KILLS = SUBMISSIONS // 10
 PARTS = ("worker", "worker", "control", "queue", "web", "scheduler")
-SECONDS = 60 + 2 * SUBMISSIONS
+SECONDS = (60 + 2 * SUBMISSIONS) * SLOWNESS
 WRONG = "class Another:\n    pass\n"
 
 
@@ -51,17 +52,7 @@ def kill_at_random(instance: Instance, stop: threading.Event, killed: Counter[st
 
 
 def test_no_submission_is_lost_or_graded_twice_whatever_dies(make_instance: MakeInstance) -> None:
-    instance = make_instance(
-        LEARNML_HEARTBEAT_SECONDS="0.5",
-        LEARNML_HEARTBEAT_TIMEOUT_SECONDS="4",
-        LEARNML_SWEEP_INTERVAL_SECONDS="1",
-        LEARNML_OUTBOX_INTERVAL_SECONDS="1",
-        LEARNML_TASK_TIME_LIMIT_SECONDS="8",
-        LEARNML_VISIBILITY_TIMEOUT_SECONDS="10",
-        LEARNML_RESEND_MARGIN_SECONDS="2",
-        LEARNML_SUBMISSIONS_PER_MINUTE="10000",
-        LEARNML_MAX_OPEN_SUBMISSIONS="10000",
-    )
+    instance = make_instance(**QUICK)
     instance.wait_until_graders_work()
     client = Client(instance.base_url, "learner")
     stop, killed = threading.Event(), Counter[str]()

@@ -40,19 +40,16 @@ def locked_database(platform: Platform, seconds: float) -> Iterator[None]:
 
 
 def test_the_database_is_locked_at_submitting_and_at_recording(platform: Platform) -> None:
-    platform.worker.kill()
-    graded = platform.submit(good())
-    wait_for(lambda: platform.broker().llen("cpu"), PATIENCE_SECONDS, "the job to be queued")
+    graded = platform.submit(f"import time\ntime.sleep(2)\n{good()}")
+    wait_for(lambda: platform.row(graded).state == "running", PATIENCE_SECONDS, "the job to run")
     author = platform.client("author")
     with locked_database(platform, LOCK_SECONDS), ThreadPoolExecutor() as pool:
-        platform.worker.start()
         submitted = pool.submit(author.submit, good())
-        wait_for(platform.verdicts, LOCK_SECONDS, "the verdict to come while it is locked")
-        assert platform.row(graded).state == "queued"
+        wait_for(lambda: platform.verdicts(graded), LOCK_SECONDS, "the verdict to come meanwhile")
+        assert platform.row(graded).state == "running"
         assert not submitted.done()
-    for identity, row in platform.wait_until_ended(graded, submitted.result()).items():
+    for row in platform.wait_until_ended(graded, submitted.result()).values():
         has_one_outcome(row, "accepted")
-        assert identity in platform.rows()
 
 
 def test_the_queue_server_is_killed_in_the_middle(platform: Platform) -> None:
@@ -105,7 +102,7 @@ def test_what_comes_twice_counts_once(platform: Platform) -> None:
     wait_for(lambda: broker.llen("cpu") == 1, PATIENCE_SECONDS, "the job to be queued")
     broker.rpush("cpu", *broker.lrange("cpu", 0, -1) * 2)
     platform.worker.start()
-    wait_for(lambda: platform.verdicts() == 3, PATIENCE_SECONDS, "three verdicts")
+    wait_for(lambda: platform.verdicts(identity) == 3, PATIENCE_SECONDS, "three verdicts")
     # Each verdict twice as well, the copies first.
     broker.rpush("results", *broker.lrange("results", 0, -1))
     platform.control.start()

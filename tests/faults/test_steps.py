@@ -30,14 +30,13 @@ def test_a_worker_killed_at_any_step(platform: Platform) -> None:
     held: dict[str, str] = {}
     parts = {}
     for number, step in enumerate((*WORKER_STEPS, "before the verdict")):
-        # One submission at a time, so that it is known which worker has which.
-        part = platform.stopping("worker", step).start()
         identity = platform.submit(good(number), names[number % 3])
+        part = platform.stopping("worker", step, identity).start()
         wait_for(part.is_stopped, PATIENCE_SECONDS, f"a worker to stop {step}: {part.output()}")
-        late = step in held.values()
-        held[identity] = "late" if late else step
-        parts[held[identity]] = part
-    late_worker = parts.pop("late")
+        held[identity] = step
+        parts[identity] = part
+    late = identity
+    late_worker = parts.pop(late)
     for part in parts.values():
         part.kill()
     platform.worker.start()
@@ -45,25 +44,28 @@ def test_a_worker_killed_at_any_step(platform: Platform) -> None:
     for identity, step in held.items():
         has_one_outcome(rows[identity], "accepted")
         # A verdict that was sent counts, and the death after it costs nothing.
-        expected = ["finished"] if step == "after the verdict" else ["lost", "finished"]
-        assert rows[identity].states == expected, step
+        killed = [a for a in rows[identity].attempts if a.node == f"worker that stops {step}"]
+        assert {attempt.state for attempt in killed} <= {
+            "finished" if step == "after the verdict" else "lost"
+        }
+        assert bool(killed) == (step != "before the claim")
 
     # The one that was taken for dead wakes up, and says what nobody asks for any more.
     late_worker.resume()
-    (identity,) = (i for i, step in held.items() if step == "late")
     wait_for(
-        lambda: f"verdict for submission {identity}" in platform.control.output(),
+        lambda: f"verdict for submission {late}" in platform.control.output(),
         PATIENCE_SECONDS,
         "the late verdict to come",
     )
-    assert platform.row(identity) == rows[identity]
+    assert platform.row(late) == rows[late]
 
 
 @pytest.mark.parametrize("step", ["before recording", "while recording", "after recording"])
 def test_the_control_worker_killed_over_a_verdict(platform: Platform, step: str) -> None:
     platform.control.kill()
-    part = platform.stopping("control", step).start()
     identity = platform.submit(good())
+    wait_for(lambda: platform.verdicts(identity), PATIENCE_SECONDS, "the verdict to be sent")
+    part = platform.stopping("control", step, identity).start()
     wait_for(part.is_stopped, PATIENCE_SECONDS, f"control to stop {step}: {part.output()}")
     part.kill()
     recorded = platform.row(identity).state == "finished"
@@ -76,7 +78,7 @@ def test_the_control_worker_killed_over_a_verdict(platform: Platform, step: str)
 
 def test_a_deadly_submission_ends_and_the_others_flow(platform: Platform) -> None:
     platform.worker.kill()
-    platform.stopping("worker", "never").start()
+    platform.stopping("worker", "never", "none").start()
     deadly = platform.submit(WRONG + DEADLY)
     others = [platform.submit(WRONG, name) for name in ("learner", "author", "grader")]
     rows = platform.wait_until_ended(deadly, *others)

@@ -1,0 +1,167 @@
+"""A grader's score holds over the grading's, and over every regrade."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from grader import services, tasks
+from grader.models import AuditEntry, ScoreOverride, Submission
+from grader.services import errors
+from grader.tests.calls import ROOT, Api, Submit, assert_problem
+from grader.tests.messages import verdict
+
+REASON = "The idea is right."
+
+
+@pytest.fixture
+def wrong(submit: Submit) -> Submission:
+    submission = submit()
+    tasks.record_verdict(verdict(submission, "wrong_answer"))
+    submission.refresh_from_db()
+    return submission
+
+
+def values(submission: Submission) -> dict[str, Any]:
+    return dict(Submission.objects.values().get(pk=submission.pk))
+
+
+def test_it_replaces_the_score_and_gives_it_back(wrong: Submission, grader: User) -> None:
+    before = values(wrong)
+    now = services.override_score(wrong, grader, 0.75, f" {REASON} ")
+    assert (now.score, now.outcome, now.report) == (0.75, "wrong_answer", wrong.report)
+    again = services.override_score(now, grader, 0.5, REASON)
+    override = ScoreOverride.objects.get()
+    assert (override.score, override.graded_score, override.created_by) == (0.5, 0.25, grader)
+    services.remove_override(again, grader)
+    after = values(wrong)
+    assert (after["score"], after["version"]) == (0.25, before["version"] + 3)
+    assert list(AuditEntry.objects.order_by("id").values_list("action", "detail")) == [
+        ("override.set", {"score": 0.75, "reason": REASON}),
+        ("override.set", {"score": 0.5, "reason": REASON}),
+        ("override.removed", {"score": 0.25}),
+    ]
+    with pytest.raises(errors.NotOverridable):
+        services.remove_override(wrong, grader)
+
+
+def test_regrades_leave_it_alone(wrong: Submission, grader: User, submit: Submit) -> None:
+    early = services.start_regrade(grader, Submission.objects.all(), {})
+    tasks.record_verdict(verdict(wrong))
+    services.override_score(wrong, grader, 0.5, REASON)
+    kept = values(wrong)
+    services.commit_regrade(grader, early, "all")
+    assert values(wrong) == kept
+    with pytest.raises(errors.RegradeRefused):
+        services.start_regrade(grader, Submission.objects.all(), {})
+
+
+def test_an_undo_does_not_take_it_away(wrong: Submission, grader: User) -> None:
+    run = services.start_regrade(grader, Submission.objects.all(), {})
+    tasks.record_verdict(verdict(wrong))
+    services.commit_regrade(grader, run, "all")
+    services.override_score(Submission.objects.get(), grader, 0.5, REASON)
+    services.undo_regrade(grader, run)
+    now = values(wrong)
+    assert (now["outcome"], now["score"]) == ("accepted", 0.5)
+
+
+@pytest.mark.parametrize("outcome", [None, "flagged", "not_gradable"])
+def test_only_a_score_is_replaced(submit: Submit, grader: User, outcome: str | None) -> None:
+    submission = submit()
+    if outcome:
+        tasks.record_verdict(verdict(submission, outcome))
+        submission.refresh_from_db()
+    with pytest.raises(errors.NotOverridable):
+        services.override_score(submission, grader, 0.5, REASON)
+
+
+def test_what_changed_since_it_was_read_is_left_alone(wrong: Submission, grader: User) -> None:
+    seen = Submission.objects.get()
+    services.override_score(wrong, grader, 0.75, REASON)
+    for act in (
+        lambda: services.override_score(seen, grader, 0.5, REASON),
+        lambda: services.remove_override(seen, grader),
+    ):
+        with pytest.raises(errors.ChangedMeanwhile):
+            act()
+    assert ScoreOverride.objects.get().score == 0.75
+
+
+def test_learners_give_themselves_none(wrong: Submission, learner: User) -> None:
+    with pytest.raises(errors.NotAllowed):
+        services.override_score(wrong, learner, 1.0, REASON)
+    with pytest.raises(errors.NotAllowed):
+        services.remove_override(wrong, learner)
+
+
+class TestApi:
+    @pytest.fixture
+    def url(self, wrong: Submission) -> str:
+        return f"{ROOT}/submissions/{wrong.public_id}/"
+
+    def test_the_way_there_and_back(
+        self, api: Api, grader: User, learner: User, client: Client, url: str
+    ) -> None:
+        graders = api(grader, "read", "grade")
+        etag = graders.get(url)["ETag"]
+        body = {"score": 0.75, "reason": REASON}
+        answer = graders.put(f"{url}override/", body, format="json", headers={"If-Match": etag})
+        assert answer.status_code == 200
+        shown = api(learner).get(url)
+        assert shown["ETag"] == answer["ETag"] != etag
+        assert shown.json()["score"] == 0.75
+        override = shown.json()["override"]
+        assert (override["score"], override["graded_score"]) == (0.75, 0.25)
+        client.force_login(learner)
+        page = client.get(url.removeprefix("/api/v1") + "?fragment=1").content.decode()
+        assert f"A grader set the score: {REASON} The grading gave 25 %." in page
+        late = graders.put(f"{url}override/", body, format="json", headers={"If-Match": etag})
+        assert_problem(late, 412, "changed")
+        back = graders.delete(f"{url}override/", headers={"If-Match": answer["ETag"]})
+        assert (back.json()["score"], back.json()["override"]) == (0.25, None)
+        events = api(learner).get(f"{url}events/").json()["events"]
+        assert [event["kind"] for event in events[-2:]] == ["score_set", "score_back"]
+        assert (events[-2]["score"], events[-2]["reason"]) == (0.75, REASON)
+
+    def test_without_a_condition_or_the_right_nothing_changes(
+        self, api: Api, grader: User, learner: User, other: User, url: str
+    ) -> None:
+        body = {"score": 1, "reason": REASON}
+        graders = api(grader, "read", "grade")
+        for method in ("put", "delete"):
+            bare = getattr(graders, method)(f"{url}override/", body, format="json")
+            assert_problem(bare, 428, "if_match_required")
+        for client, status in (
+            (api(grader, "read"), 403),
+            (api(learner), 403),
+            (api(), 401),
+        ):
+            tried = client.put(f"{url}override/", body, format="json", headers={"If-Match": "*"})
+            assert_problem(tried, status)
+        assert not ScoreOverride.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("change", "field"),
+        [
+            ({"score": 1.5}, "score"),
+            ({"score": "NaN"}, "score"),
+            ({"score": None}, "score"),
+            ({"reason": " "}, "reason"),
+            ({"reason": "x" * 1001}, "reason"),
+            ({"by": "me"}, "by"),
+        ],
+    )
+    def test_bad_overrides(
+        self, api: Api, grader: User, url: str, change: dict[str, Any], field: str
+    ) -> None:
+        response = api(grader, "read", "grade").put(
+            f"{url}override/",
+            {"score": 0.5, "reason": REASON, **change},
+            format="json",
+            headers={"If-Match": "*"},
+        )
+        assert field in assert_problem(response, 400)["errors"]
