@@ -24,6 +24,8 @@ _COMMANDS = {
     **{"left": "", "right": "", "bigl": "", "bigr": "", "Bigl": "", "Bigr": "", "quad": " "},
 }
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
+_WORDS = re.compile(r"\\(?:text|mathrm|operatorname)\s*\{([^{}]*)\}")
+DEEPEST_FRACTION = 3
 _HAT = re.compile(r"\\hat\s*(?:\{(\w)\}|(\w))")
 _COMBINING_HAT = "\N{COMBINING CIRCUMFLEX ACCENT}"
 _COMMAND = re.compile(r"\\([A-Za-z]+)(\s*)")
@@ -41,7 +43,9 @@ class Passage:
 
 def readable(tex: str) -> str:
     r"""Return TeX as a line of text that people can read: `\frac{1}{D}\gamma_i` as 1/D γ_i."""
-    text = _FRACTION.sub(r"\1/\2", tex)
+    text = _WORDS.sub(r"\1", tex)
+    for _ in range(DEEPEST_FRACTION):
+        text = _FRACTION.sub(r"\1/\2", text)
     text = _HAT.sub(lambda match: (match[1] or match[2]) + _COMBINING_HAT, text)
     text = _COMMAND.sub(lambda match: _COMMANDS.get(match[1], match[1]) + match[2][:1], text)
     text = re.sub(r"\\[,;:!\s]", " ", text)

@@ -59,7 +59,8 @@ def test_the_essential_shapes_layouts_and_dtypes_are_in_every_grading(slug: str)
         assert {case.dtype.name for case in cases} == {"float16", "float32", "float64"}
         layouts = {case.layout for case in cases}
         assert {"fortran", "transposed", "strided", "reversed", "three-times"} <= layouts
-        assert any(case.eps == 0.0 for case in cases)
+        if "eps" in get(slug).constructor:
+            assert any(case.eps == 0.0 for case in cases)
         kinds = {(len(case.shape), case.dtype.name) for case in cases if case.group == "shapes"}
         assert kinds >= {(rank, dtype) for rank in (1, 2, 3, 4) for dtype in DTYPES}
         laid = {(case.layout, case.dtype.name) for case in cases}

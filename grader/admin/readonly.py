@@ -36,7 +36,11 @@ def shown_source(submission: Submission) -> SafeString:
 
 
 def shown_report(submission: Submission) -> SafeString:
-    return preformatted(json.dumps(submission.report, indent=2, ensure_ascii=False))
+    return shown_json(submission.report)
+
+
+def shown_json(value: Any) -> SafeString:
+    return preformatted(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 class ExactCountOff(admin.ModelAdmin):

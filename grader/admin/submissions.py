@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from grader.models import AttemptState, GradingAttempt, Submission, SubmissionState
 
-from . import decisions, readonly
+from . import decisions, readonly, regrades
 from .readonly import ExactCountOff, ReadOnlyMixin
 
 STUCK_AFTER = timedelta(minutes=5)
@@ -42,6 +42,7 @@ class AttemptInline(ReadOnlyMixin, admin.TabularInline):
     extra = 0
     fields = (
         "number",
+        "regrade_item",
         "state",
         "node",
         "queue",
@@ -74,6 +75,7 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
     search_fields = ("public_id", "user__username", "user__email", "source_sha256")
     date_hierarchy = "created_at"
     inlines = (AttemptInline,)
+    actions = (regrades.regrade,)
     fields = (
         "public_id",
         "user",
@@ -103,6 +105,10 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
         if match is not None and match.url_name == "grader_submission_changelist":
             return submissions.defer("source", "report")
         return submissions
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        actions = super().get_actions(request)
+        return actions if regrades.may_regrade(request) else {}
 
     def get_urls(self) -> list[URLPattern]:
         decide = self.admin_site.admin_view(self.decide_view)
@@ -167,6 +173,7 @@ class GradingAttemptAdmin(ReadOnlyMixin, ExactCountOff):
     # Not the lease: whoever knows it could write the verdict.
     fields = (
         "submission",
+        "regrade_item",
         "number",
         "try_number",
         "state",
@@ -190,4 +197,6 @@ class GradingAttemptAdmin(ReadOnlyMixin, ExactCountOff):
             return "no message"
         if message.sent_at:
             return f"sent {message.sends} times, last at {message.sent_at:%Y-%m-%d %H:%M:%S} UTC"
-        return f"waiting after {message.failures} failures: {message.last_error or 'not tried yet'}"
+        if message.failures:
+            return f"waiting after {message.failures} failures: {message.last_error}"
+        return "waiting for its turn"

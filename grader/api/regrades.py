@@ -79,7 +79,12 @@ class RegradeSummarySerializer(Linked):
 
     id = serializers.CharField(source="public_id")
     state = serializers.ChoiceField(RegradeState.choices)
-    scope = serializers.SerializerMethodField(help_text="What was committed.")
+    scope = serializers.ChoiceField(
+        RegradeScope.choices,
+        source="committed_scope",
+        allow_null=True,
+        help_text="What was committed.",
+    )
     filter = serializers.SerializerMethodField()
     created_by = serializers.SerializerMethodField()
     created_at = serializers.DateTimeField()
@@ -90,10 +95,6 @@ class RegradeSummarySerializer(Linked):
         help_text="Of the choice, not graded again: open, held for review, or decided by a person."
     )
     links = serializers.SerializerMethodField()
-
-    @extend_schema_field({"type": ["string", "null"], "enum": [*RegradeScope.values, None]})
-    def get_scope(self, run: RegradeRun) -> str | None:
-        return run.scope or None
 
     @extend_schema_field({"type": "object", "additionalProperties": True})
     def get_filter(self, run: RegradeRun) -> dict[str, Any]:

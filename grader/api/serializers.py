@@ -306,6 +306,7 @@ class SubmissionSummarySerializer(Linked):
         return {
             "self": self._url("api:submission", submission.public_id),
             "source": self._url("api:source", submission.public_id),
+            "events": self._url("api:events", submission.public_id),
             "page": self._url("grader:submission", submission.public_id),
             "exercise": self._url("api:exercise", submission.exercise.slug),
         }

@@ -6,7 +6,7 @@ from django.urls import path
 
 from grader import urls as _converters  # noqa: F401  registers the converter publicid
 
-from .views import chapters, docs, exercises, index, regrades, submissions, tokens, workers
+from .views import chapters, docs, events, exercises, index, regrades, submissions, tokens, workers
 
 app_name = "api"
 
@@ -31,6 +31,7 @@ urlpatterns = [
         submissions.SourceView.as_view(),
         name="source",
     ),
+    path("submissions/<publicid:public_id>/events/", events.EventsView.as_view(), name="events"),
     path(
         "submissions/<publicid:public_id>/resubmit/",
         submissions.ResubmitView.as_view(),

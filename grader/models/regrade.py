@@ -89,6 +89,10 @@ class RegradeRun(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("admin:grader_regraderun_change", args=[self.pk])
 
+    @property
+    def committed_scope(self) -> str | None:
+        return self.scope or None
+
 
 class RegradeItem(models.Model):
     """One submission in a run: what it had, and what grading it again gave."""
@@ -173,3 +177,6 @@ class RegradeItem(models.Model):
         if self.lowers:
             return "lowered"
         return "raised" if self.old_score is None or self.score != self.old_score else "renamed"
+
+    def get_change_display(self) -> str:
+        return dict(self.CHANGES)[self.change]

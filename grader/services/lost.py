@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
 from gpu_worker.protocol import Failure, Report
+from gpu_worker.queues import QUEUE_RESULTS
 from grader import limits
 from grader.models import (
     AttemptState,
@@ -28,6 +30,9 @@ from .settle import settle
 
 logger = logging.getLogger(__name__)
 
+UNREAD_PATIENCE: Final = 4
+"""How many times longer an attempt may be silent while what workers say lies unread."""
+
 
 @dataclass(frozen=True, slots=True)
 class Swept:
@@ -41,11 +46,15 @@ def requeue_lost(now: datetime | None = None) -> Swept:
     """Give up attempts whose worker fell silent, and send vanished messages again.
 
     Only the age of the last heartbeat after a claim counts: a job that waits in a long queue is
-    never given up, however old it is.
+    never given up, however old it is. While signs of life may lie unread, because this process
+    was away or the broker is, silence means little, and much longer is waited for them.
     """
     moment = now or timezone.now()
+    silent = _silent(moment - limits.heartbeat_timeout())
+    if silent and not _is_empty(QUEUE_RESULTS):
+        silent = _silent(moment - UNREAD_PATIENCE * limits.heartbeat_timeout())
     lost = 0
-    for pk, heartbeat_at in _silent(moment):
+    for pk, heartbeat_at in silent:
         with transaction.atomic():
             attempt = (
                 GradingAttempt.objects.select_for_update(of=("self",))
@@ -92,10 +101,9 @@ def end_attempt(attempt: GradingAttempt, reason: str) -> bool:
     return True
 
 
-def _silent(now: datetime) -> list[tuple[int, datetime]]:
+def _silent(since: datetime) -> list[tuple[int, datetime]]:
     silent = GradingAttempt.objects.filter(
-        state__in=AttemptState.with_worker(),
-        heartbeat_at__lt=now - limits.heartbeat_timeout(),
+        state__in=AttemptState.with_worker(), heartbeat_at__lt=since
     )
     return [
         (pk, heartbeat)

@@ -207,7 +207,8 @@ def _write(
 
 def _noted(item: RegradeItem, now: datetime) -> dict[str, Any]:
     """Return the new report with a note for the learner of what it was before."""
-    score = "no score" if item.old_score is None else f"score {item.old_score:.0%}"
+    percent = None if item.old_score is None else int(item.old_score * 100 + 1e-9)
+    score = "no score" if percent is None else f"score {percent} %"
     note = (
         f"Graded again on {now:%-d %B %Y}. Before, it was: "
         f"{Outcome(item.old_outcome).label}, {score}."

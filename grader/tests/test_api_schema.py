@@ -49,6 +49,7 @@ def test_every_address_is_described() -> None:
             assert f"/api/v1/{path}" in described
 
 
+@pytest.mark.django_db
 def test_the_docs_are_a_page_without_script_that_names_every_call(client: Client) -> None:
     response = client.get("/api/v1/docs/")
     assert response.status_code == 200
@@ -61,6 +62,7 @@ def test_the_docs_are_a_page_without_script_that_names_every_call(client: Client
         assert f'id="{anchor}"' in text
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("accept", ["application/json", "application/yaml", "*/*"])
 def test_the_schema_is_served(client: Client, accept: str) -> None:
     response = client.get("/api/v1/schema/", headers={"Accept": accept})

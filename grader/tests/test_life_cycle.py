@@ -224,6 +224,17 @@ class TestLostWorkers:
         tasks.record_progress(progress(submission, "claimed"))
         assert committed(services.requeue_lost).lost == 0
 
+    @pytest.mark.parametrize("trouble", ["unread", "away"])
+    def test_silence_means_little_while_signs_of_life_may_lie_unread(
+        self, submit: Submit, committed: Callable[..., Any], broker: FakeBroker, trouble: str
+    ) -> None:
+        submission = submit()
+        broker.backlog, broker.down = int(trouble == "unread"), trouble == "away"
+        assert self.lose(submission, committed).lost == 0
+        long_silent = timezone.now() - timedelta(seconds=4 * 30 + 1)
+        submission.attempts.update(heartbeat_at=long_silent)
+        assert committed(services.requeue_lost).lost == 1
+
     def test_a_heartbeat_between_look_and_write_saves_the_attempt(
         self, submit: Submit, monkeypatch: pytest.MonkeyPatch
     ) -> None:

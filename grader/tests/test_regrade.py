@@ -250,7 +250,7 @@ class TestCommit:
         assert after["raised"]["finished_at"] == before["raised"]["finished_at"]
         note = after["raised"]["report"]["notes"][0]
         assert note.startswith("Graded again on ")
-        assert note.endswith("Before, it was: Wrong answer, score 25%.")
+        assert note.endswith("Before, it was: Wrong answer, score 25 %.")
         states = dict(run.items.values_list("submission__public_id", "state"))
         assert [states[s.public_id] for s in old.values()] == ["applied", "applied", "left", "left"]
         entry = AuditEntry.objects.get(action="regrade.committed")

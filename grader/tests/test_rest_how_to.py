@@ -12,18 +12,23 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django.live_server_helper import LiveServer
 
-from grader import tasks
+from grader import services, tasks
 from grader.models import Exercise, Outcome, Submission
 from grader.tests.conftest import SOURCE
 from grader.tests.messages import verdict
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "grade-over-rest.md"
+HOW_TO = Path(__file__).resolve().parents[2] / "docs" / "how-to"
+PAGES = [HOW_TO / "grade-over-rest.md", HOW_TO / "regrade.md"]
 ADDRESS = "http://localhost:8000"
 
 
-def commands() -> list[str]:
+def blocks_of(page: Path) -> list[str]:
+    return re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def commands(page: Path) -> list[str]:
     """Return the curl commands of the page, continued lines joined."""
-    blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    blocks = blocks_of(page)
     lines = "".join(blocks).replace("\\\n", " ").splitlines()
     return [line for line in lines if line.startswith("curl ")]
 
@@ -56,7 +61,7 @@ def test_every_command_of_the_page_works_in_its_order(
 ) -> None:
     (tmp_path / "my_rmsnorm.py").write_text(SOURCE)
     reader = Reader(live_server.url, tmp_path)
-    make_token, submit, list_them, read, read_source, decide = commands()
+    make_token, submit, list_them, read, read_source, events, decide = commands(PAGES[0])
 
     reader.token = json.loads(reader.run(make_token))["token"]
     made: dict[str, Any] = json.loads(reader.run(submit))
@@ -70,12 +75,32 @@ def test_every_command_of_the_page_works_in_its_order(
     assert [row["id"] for row in listed] == [reader.id]
     assert json.loads(reader.run(read))["outcome"] == Outcome.FLAGGED
     assert reader.run(read_source) == SOURCE
+    assert json.loads(reader.run(events))["events"][-1]["outcome"] == Outcome.FLAGGED
     assert json.loads(reader.run(decide))["outcome"] == Outcome.ACCEPTED
 
 
-def test_the_page_needs_nothing_but_curl() -> None:
-    shown = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    for block in shown:
+@pytest.mark.django_db(transaction=True)
+def test_the_way_of_a_regrade_as_its_page_has_it(
+    live_server: LiveServer, grader: User, learner: User, exercise: Exercise, tmp_path: Path
+) -> None:
+    submission = services.submit(learner, exercise, "numpy", SOURCE)
+    tasks.record_verdict(verdict(submission, "wrong_answer"))
+    reader = Reader(live_server.url, tmp_path)
+    _, reader.token = services.create_token(grader, "test", ["grade"])
+    start, look, items, commit, undo = commands(PAGES[1])
+
+    reader.id = json.loads(reader.run(start))["id"]
+    tasks.record_verdict(verdict(submission))
+    assert json.loads(reader.run(look))["changes"] == {"raised": 1}
+    (item,) = json.loads(reader.run(items))["results"]
+    assert item["submission"] == submission.public_id
+    assert json.loads(reader.run(commit))["states"] == {"applied": 1}
+    assert json.loads(reader.run(undo))["state"] == "undone"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_page_needs_nothing_but_curl(page: Path) -> None:
+    for block in blocks_of(page):
         assert "|" not in re.sub(r"'[^']*'", "", block)
         for line in block.replace("\\\n", " ").splitlines():
             assert line.startswith(("curl ", "TOKEN="))

@@ -223,6 +223,9 @@ SPECTACULAR_SETTINGS = {
         "OutcomeEnum": "grader.models.Outcome",
         "TrackEnum": "grader.models.Track",
         "ScopeEnum": "grader.models.Scope",
+        "RegradeStateEnum": "grader.models.RegradeState",
+        "RegradeItemStateEnum": "grader.models.RegradeItemState",
+        "RegradeScopeEnum": "grader.models.RegradeScope",
     },
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from courses.quiz.base import token
 from tests.e2e.content import (
     CHAPTER_PATH,
     CHAPTER_TITLE,
@@ -27,6 +28,22 @@ def give_answer(page: Page, question: dict[str, Any], right: bool = True) -> Non
     box = page.locator(f"#question-{question['key']}")
     if question["kind"] == "numeric":
         box.locator("input[name=value]").fill(question["answer"] if right else "12345.6")
+    elif question["kind"] == "output":
+        box.locator("textarea[name=value]").fill(question["output"])
+    elif question["kind"] == "matching":
+        for pair in question["pairs"]:
+            if pair["left"]:
+                left, right_side = (
+                    token(question["key"], s, pair["key"]) for s in ("left", "right")
+                )
+                box.locator(f"select[name=match-{left}]").select_option(right_side)
+    elif question["kind"] == "ordering":
+        for place, item in enumerate(question["items"]):
+            name = f"place-{token(question['key'], 'item', item['key'])}"
+            rows = box.locator("[data-order-item]")
+            row = box.locator("[data-order-item]").filter(has=page.locator(f"[name={name}]"))
+            while not rows.nth(place).locator(f"[name={name}]").count():
+                row.get_by_role("button", name="Move up").click()
     else:
         for choice in question["choices"]:
             if choice["correct"] == right:

@@ -30,7 +30,7 @@ DEADLY = "# deadly"
 """A source with this kills the process of `stopping_worker` that grades it."""
 QUICK = {
     "LEARNML_HEARTBEAT_SECONDS": "0.5",
-    "LEARNML_HEARTBEAT_TIMEOUT_SECONDS": "3",
+    "LEARNML_HEARTBEAT_TIMEOUT_SECONDS": "4",
     "LEARNML_SWEEP_INTERVAL_SECONDS": "1",
     "LEARNML_OUTBOX_INTERVAL_SECONDS": "1",
     "LEARNML_TASK_TIME_LIMIT_SECONDS": "7",
@@ -191,10 +191,11 @@ class Platform:
             return False
 
     # --- what people do -------------------------------------------------------------------------
-    def client(self, name: str) -> Client:
-        if name not in self._clients:
-            self._clients[name] = Client(self.config.url.rstrip("/"), name)
-        return self._clients[name]
+    def client(self, name: str, scopes: tuple[str, ...] = ("submit", "read")) -> Client:
+        key = " ".join((name, *scopes))
+        if key not in self._clients:
+            self._clients[key] = Client(self.config.url.rstrip("/"), name, scopes=scopes)
+        return self._clients[key]
 
     def submit(self, source: str, name: str = "learner") -> str:
         return self.client(name).submit(source)
@@ -224,6 +225,11 @@ class Platform:
 
     def broker(self) -> redis.Redis:
         return redis.Redis(unix_socket_path=str(self.config.queue_socket))
+
+    def waiting_at_low_priority(self) -> int:
+        """Return how many jobs wait behind those of learners."""
+        broker = self.broker()
+        return sum(broker.llen(key) for key in broker.keys("cpu\x06\x16*"))
 
     def results(self) -> list[dict[str, Any]]:
         """Return the messages of workers that nobody took yet, or took and did not acknowledge."""

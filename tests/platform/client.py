@@ -7,6 +7,7 @@ import json
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,18 @@ def chapter_listing() -> str:
 class Client:
     """Signs in with a password, goes on with a token."""
 
-    def __init__(self, base_url: str, username: str, password: str = DEMO_PASSWORD) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        username: str,
+        password: str = DEMO_PASSWORD,
+        scopes: Sequence[str] = ("submit", "read"),
+    ) -> None:
         self.base_url = base_url
         self._authorization = (
             "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
         )
-        created = self.call("POST", "tokens/", {"name": "platform", "scopes": ["submit", "read"]})
+        created = self.call("POST", "tokens/", {"name": "platform", "scopes": list(scopes)})
         self._authorization = f"Token {created['token']}"
 
     def call(

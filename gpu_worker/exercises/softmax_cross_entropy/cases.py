@@ -110,7 +110,8 @@ _PRECISION: Final = (
     CasePlan("precision", "constant-rows", "very-wide", "float16"),
     CasePlan("precision", "bad-rows", "matrix", "wide"),
     CasePlan("precision", "bad-rows", "four", "any"),
-    CasePlan("precision", "drawn-long", "cube", "any"),
+    *(CasePlan("precision", "drawn", "matrix", dtype) for dtype in DTYPES),
+    CasePlan("precision", "drawn", "cube", "any"),
 )
 
 _STATE: Final = (
@@ -122,6 +123,7 @@ _STATE: Final = (
         for dtype in DTYPES
     ),
     CasePlan("state", "normal", "few-columns", "wide", sequence="two-backwards"),
+    CasePlan("state", "normal", "few-columns", "wide", sequence="new-parameters"),
     *(CasePlan("state", "normal", "few-columns", dtype, sequence="refilled") for dtype in DTYPES),
     CasePlan("state", "normal", "square", "wide", sequence="near-copies"),
     CasePlan("state", "normal", "few-columns", "any", sequence="many-calls"),

@@ -15,6 +15,7 @@ from courses.learners import learner_of
 from courses.models import Chapter
 from courses.quiz.attempts import answer_question
 from courses.quiz.kinds import AnswerError, check, read
+from courses.quiz.output import MAX_OUTPUT_CHARACTERS
 from grader.api.base import ApiView, PublicApiView, caller, problems
 from grader.api.fields import StrictCharField, StrictSerializer
 from grader.api.permissions import Scoped
@@ -39,13 +40,24 @@ def _chapter(slug: str) -> Chapter:
 
 
 class NewAnswerSerializer(StrictSerializer):
-    """`choices` for questions with choices, `value` for numbers."""
+    """`choices` for questions with choices, orders and pairs, `value` for numbers and output."""
 
     question = StrictCharField(max_length=100, help_text="The question's key.")
     choices = serializers.ListField(
-        child=StrictCharField(max_length=100), required=False, max_length=MAX_CHOICES
+        child=StrictCharField(max_length=100),
+        required=False,
+        max_length=MAX_CHOICES,
+        help_text=(
+            "Keys of choices; for an order, the keys of all its items, in order; "
+            "for pairs, `left:right` with the keys of both sides, for each left side."
+        ),
     )
-    value = StrictCharField(required=False, max_length=100, help_text="A decimal number.")
+    value = StrictCharField(
+        required=False,
+        max_length=MAX_OUTPUT_CHARACTERS,
+        trim_whitespace=False,
+        help_text="A number, or what the program prints.",
+    )
 
 
 class FeedbackSerializer(serializers.Serializer[Any]):

@@ -33,7 +33,7 @@ IF_NONE_MATCH = OpenApiParameter(
 )
 
 
-def _visible(request: Request, public_id: str, scope: Scope = Scope.READ) -> Submission:
+def visible(request: Request, public_id: str, scope: Scope = Scope.READ) -> Submission:
     """Return the submission if the call may see it; 404 otherwise, which tells nothing of it.
 
     Others' submissions are seen by those whose role carries it, under the `scope` of the call.
@@ -104,7 +104,7 @@ class SubmissionView(ApiView):
         tags=["submissions"],
     )
     def get(self, request: Request, public_id: str) -> Response:
-        submission = _visible(request, public_id)
+        submission = visible(request, public_id)
         page = SubmissionPage.of(submission)
         headers = {"ETag": page.etag, "Cache-Control": "private, no-cache"}
         if page.is_known(request.headers.get("If-None-Match", "")):
@@ -123,7 +123,7 @@ class SourceView(ApiView):
         tags=["submissions"],
     )
     def get(self, request: Request, public_id: str) -> HttpResponse:
-        submission = _visible(request, public_id)
+        submission = visible(request, public_id)
         response = HttpResponse(submission.source, content_type="text/plain; charset=utf-8")
         response["Cache-Control"] = "private"
         return response
@@ -140,7 +140,7 @@ class ResubmitView(ApiView):
         tags=["submissions"],
     )
     def post(self, request: Request, public_id: str) -> Response:
-        submission = services.resubmit(caller(request), _visible(request, public_id))
+        submission = services.resubmit(caller(request), visible(request, public_id))
         context = {"request": request, "page": SubmissionPage.of(submission)}
         return Response(SubmissionSerializer(submission, context=context).data, status=202)
 
@@ -158,7 +158,7 @@ class DecisionView(ApiView):
         tags=["submissions"],
     )
     def post(self, request: Request, public_id: str) -> Response:
-        submission = _visible(request, public_id, Scope.GRADE)
+        submission = visible(request, public_id, Scope.GRADE)
         wanted = NewDecisionSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         services.decide_flagged(submission, caller(request), **wanted.validated_data)
