@@ -104,6 +104,7 @@ class NormGeometry(FigureKind[NormGeometryParameters]):
         deviation = math.sqrt(float(np.mean(centred**2)))
         rms_y = x / rms * gamma
         ln_y = centred / math.sqrt(deviation**2 + given.eps) * gamma
+        decimals = 5 - size  # a row fits beside its name
         view = View(
             lines={
                 "sphere": _outline(eye * (gamma * math.sqrt(size))),
@@ -117,8 +118,8 @@ class NormGeometry(FigureKind[NormGeometryParameters]):
             | {f"gamma{n}": fixed(gamma[n - 1], 1) for n in range(1, size + 1)}
             | {
                 "x": row(x, 2),
-                "rms-y": row(rms_y),
-                "ln-y": row(ln_y),
+                "rms-y": row(rms_y, decimals),
+                "ln-y": row(ln_y, decimals),
                 "mean": fixed(mean, 3),
                 "rms": shown(rms),
                 "square": fixed(float(np.mean(rms_y**2)), 3),
