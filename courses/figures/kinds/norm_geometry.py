@@ -231,12 +231,12 @@ def _centred_places(eye: Vector, gamma: Vector, limit: float) -> dict[str, list[
 
 
 def _flat_axes(drawing: Drawing, limit: float) -> None:
-    for place in range(-math.floor(limit), math.floor(limit) + 1):
-        drawing.line(None, [(place, -limit), (place, limit)], "grid")
-        drawing.line(None, [(-limit, place), (limit, place)], "grid")
+    plane = drawing.planes["main"]
+    whole = range(-math.floor(limit), math.floor(limit) + 1)
+    drawing.grid([(plane((n, -limit)), plane((n, limit))) for n in whole])
+    drawing.grid([(plane((-limit, n)), plane((limit, n))) for n in whole])
     drawing.line(None, [(-limit, 0), (limit, 0)], "axis")
     drawing.line(None, [(0, -limit), (0, limit)], "axis")
-    plane = drawing.planes["main"]
     x, y = plane((limit, 0))
     drawing.text((x, y + 18), f"x{SUBSCRIPTS[1]}", "name", text_anchor="end")
     x, y = plane((0, limit))
