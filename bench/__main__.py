@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import grading, numpy_references, pages, sandbox, start, verdicts
+from bench import grading, lighthouse, numpy_references, pages, sandbox, start, verdicts
 from bench.results import write
 
 MEASUREMENTS = {
@@ -14,6 +14,7 @@ MEASUREMENTS = {
     "grading": grading.measure,
     "sandbox": sandbox.measure,
     "pages": pages.measure,
+    "lighthouse": lighthouse.measure,
     "numpy_references": numpy_references.measure,
     "verdicts_honest": verdicts.measure_honest,
     "verdicts_wrong": verdicts.measure_wrong,

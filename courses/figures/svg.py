@@ -133,26 +133,28 @@ class Drawing:
             name = f"<text{attributes(place)}>{escape(label)}</text>"
         self.elements.append(f"<g{start}>{marker}{name}</g>")
 
-    def x_axis(self, ticks: Ticks, name: str, plane: str = "main", grid: bool = True) -> None:
+    def grid(self, lines: Iterable[tuple[Point, Point]]) -> None:
+        """Add straight lines between places of the drawing, as one element."""
+        self.add("path", class_="grid", d="".join(path(line) for line in lines))
+
+    def x_axis(self, ticks: Ticks, name: str, plane: str = "main") -> None:
         """Add the axis at the bottom of a plane's box, its ticks, and its name below them."""
         box = self.planes[plane]
         bottom, top = box.y.start, box.y.end
-        for value, label in ticks:
-            x = box.x(value)
-            if grid:
-                self.add("path", class_="grid", d=path([(x, bottom), (x, top)]))
+        places = [(box.x(value), label) for value, label in ticks]
+        self.grid([((x, bottom), (x, top)) for x, _ in places])
+        for x, label in places:
             self.text((x, bottom + 18), label, "tick", text_anchor="middle")
         self.add("path", class_="axis", d=path([(box.x.start, bottom), (box.x.end, bottom)]))
         self.text((box.x.end, bottom + 36), name, "name", text_anchor="end")
 
-    def y_axis(self, ticks: Ticks, name: str, plane: str = "main", grid: bool = True) -> None:
+    def y_axis(self, ticks: Ticks, name: str, plane: str = "main") -> None:
         """Add the axis at the left of a plane's box, its ticks, and its name above it."""
         box = self.planes[plane]
         left, right = box.x.start, box.x.end
-        for value, label in ticks:
-            y = box.y(value)
-            if grid:
-                self.add("path", class_="grid", d=path([(left, y), (right, y)]))
+        places = [(box.y(value), label) for value, label in ticks]
+        self.grid([((left, y), (right, y)) for y, _ in places])
+        for y, label in places:
             self.text((left - LABEL_UNITS, y + TICK_UNITS), label, "tick", text_anchor="end")
         self.text((0, box.y.end - 12), name, "name")
 

@@ -49,7 +49,8 @@ def documents_of(page: Mapping[str, Any]) -> list[Document]:
 
 
 def _documents(page: Mapping[str, Any]) -> Iterator[Document]:
-    yield _document("", page["title"], "", page.get("summary_html", ""))
+    about = page["summary_html"] + page.get("prerequisites_html", "")
+    yield _document("", page["title"], "", about)
     yield from _part(page, "intuition", "intuition_html")
     yield from _part(page, "formulas", "formulas_intro_html")
     yield from (_formula(page, formula) for formula in page["formulas"])
@@ -65,12 +66,12 @@ def _documents(page: Mapping[str, Any]) -> Iterator[Document]:
     yield from _part(page, "code", "code_intro_html")
     for listing in page["listings"]:
         yield _listing(page, listing)
+    for figure in page.get("figures", ()):
+        yield _document("", figure["title"], f"figure-{figure['key']}", figure["caption_html"])
     for question in page["questions"]:
-        markup = question["prompt_html"] + "".join(
-            f"<p>{choice['html']}</p>" for choice in question.get("choices", [])
-        )
         title = f"Question {question['number']}"
-        yield _document("quiz", title, f"question-{question['key']}", markup, (), page)
+        anchor = f"question-{question['key']}"
+        yield _document("quiz", title, anchor, _question(question), (), page)
     yield from _part(page, "summary", "summary_text_html")
     yield from _part(page, "references", "references_html")
 
@@ -106,6 +107,14 @@ def _of_passage(passage: Passage) -> tuple[Segment, ...]:
     texts = [(Kind.TITLE, passage.title), (Kind.PROSE, passage.text)]
     texts += [(Kind.TEX, tex) for tex in passage.formulas]
     return tuple(Segment(kind, text) for kind, text in texts if text)
+
+
+def _question(question: Mapping[str, Any]) -> str:
+    """What is asked: the prompt, the code, and whatever is to be chosen, ordered or joined."""
+    parts = ("choices", "items", "lefts", "rights")
+    entries = [entry for part in parts for entry in question.get(part, ())]
+    texts = [question["prompt_html"], question.get("code_html", "")]
+    return "".join(texts + [f"<p>{entry['html']}</p>" for entry in entries])
 
 
 def _tex(tex: str) -> tuple[Segment, ...]:

@@ -21,6 +21,8 @@ from .words import STOP_WORDS, words
 SATURATION = 8.0
 LENGTH_SHARE = 0.4
 PREFIX_SHARE = 0.4
+# What "norm" counts for where the text says RMSNorm.
+PART_SHARE = 0.5
 LEAST_PREFIX_CHARACTERS = 2
 MOST_WORDS_OF_A_PREFIX = 60
 MAX_QUERY_WORDS = 12
@@ -71,7 +73,7 @@ class Index:
             length = 0
             for segment in document.segments:
                 for word in words(segment.text):
-                    postings[word.word][number] += segment.kind
+                    postings[word.word][number] += segment.kind * (1 if word.whole else PART_SHARE)
                     length += 1
             lengths.append(length)
         average = sum(lengths) / len(lengths) if lengths else 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
@@ -49,7 +50,8 @@ def readable(tex: str) -> str:
     text = _HAT.sub(lambda match: (match[1] or match[2]) + _COMBINING_HAT, text)
     text = _COMMAND.sub(lambda match: _COMMANDS.get(match[1], match[1]) + match[2][:1], text)
     text = re.sub(r"\\[,;:!\s]", " ", text)
-    return re.sub(r"\s+", " ", re.sub(r"[{}\\&]", "", text)).strip()
+    text = re.sub(r"\s+", " ", re.sub(r"[{}\\&]", "", text)).strip()
+    return unicodedata.normalize("NFC", text)
 
 
 def passages(html: str) -> list[Passage]:

@@ -40,25 +40,31 @@ STOP_WORDS = word_set(
 
 
 class Word(NamedTuple):
-    """A word as indexed, and where its text stands: `text[start:end]`."""
+    """A word as indexed, and where its text stands: `text[start:end]`.
+
+    `whole` is false for a part of a compound.
+    """
 
     word: str
     start: int
     end: int
+    whole: bool
 
 
 def words(text: str) -> Iterator[Word]:
     """Return the words of a text in order; of a compound such as RMSNorm its parts follow it."""
     for match in _WORD.finditer(text):
-        for word in forms(match[0]):
-            yield Word(word, match.start(), match.end())
+        for place, word in enumerate(forms(match[0])):
+            yield Word(word, match.start(), match.end(), whole=place == 0)
 
 
 @lru_cache(maxsize=20_000)
 def forms(token: str) -> tuple[str, ...]:
     """Return the word that a token is, and for a compound the words that it is made of."""
     whole = normalised(token)
-    if token.startswith("\\") or token.islower() or len(parts := _PARTS.findall(token)) < 2:
+    if not token.isascii() or token.startswith("\\") or token.islower():
+        return (whole,)
+    if len(parts := _PARTS.findall(token)) < 2:
         return (whole,)
     return (whole, *(normalised(part) for part in parts if len(part) > 1))
 

@@ -31,7 +31,7 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
     ],
     "universal-approximation": [{}, {"function": "abs", "activation": "square", "units": 20}],
 }
-STATES_OF_EACH = 12
+STATES_OF_EACH = 8
 CASES = [(name, given) for name, samples in SAMPLES.items() for given in samples]
 
 

@@ -135,7 +135,12 @@ def test_command_reports_mistakes_and_fails(course_files: Path) -> None:
         ("rows/chapter.yaml", "minutes: 7", "minutes: '7'", "minutes: must be a whole number"),
         ("rows/chapter.yaml", "answer: '2.738612788'", "answer: 2.73", "answer: must be text"),
         ("rows/chapter.yaml", "correct: true", "correct: 1", "must be true or false"),
-        ("rows/chapter.yaml", "kind: single", "kind: essay", "single, multiple or numeric"),
+        (
+            "rows/chapter.yaml",
+            "kind: single",
+            "kind: essay",
+            "kind must be one of single, multiple, numeric, ordering",
+        ),
         ("rows/chapter.yaml", "- key: mean\n", "- key: The Mean\n", "lower-case letters"),
         ("rows/chapter.yaml", "  title: The mean\n", "", "formulas[1] (mean) → title: is missing"),
         ("rows/chapter.yaml", "- key: square", "- key: mean", "stands here twice"),

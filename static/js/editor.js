@@ -187,6 +187,7 @@ function richEditor(cm, field, nonce, onChange, onRun) {
         "aria-labelledby": label?.id ?? "",
         ...(help && { "aria-describedby": help }),
         ...(field.getAttribute("aria-invalid") && { "aria-invalid": "true" }),
+        tabindex: "0",
         spellcheck: "false",
         autocapitalize: "off",
         autocorrect: "off",
@@ -200,6 +201,8 @@ function richEditor(cm, field, nonce, onChange, onRun) {
     ],
   });
 
+  // As tall as the field was, so that nothing below it moves.
+  view.dom.style.height = `${field.offsetHeight}px`;
   const focused = document.activeElement === field;
   const { selectionStart: anchor, selectionEnd: head } = field;
   field.before(view.dom);
@@ -265,7 +268,7 @@ function theme(cm) {
   return cm.EditorView.theme({
     "&": { backgroundColor: "var(--code-bg)", color: "var(--code-fg)", fontSize: "var(--code-size)" },
     "&.cm-focused": { outline: "3px solid var(--accent)", outlineOffset: "2px" },
-    ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6", minHeight: "26rem", maxHeight: "80vh" },
+    ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6" },
     ".cm-content": { caretColor: "var(--ink)", padding: "0.75rem 0" },
     ".cm-line": { padding: "0 1rem 0 0.5rem" },
     ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--ink)", borderLeftWidth: "2px" },

@@ -3,7 +3,6 @@
 
 import { editorFor } from "./editor.js";
 import { bindRun } from "./run.js";
-import { enableCompare } from "./diff.js";
 
 const form = document.querySelector("form[data-exercise]");
 const field = form.querySelector("[data-editor]");
@@ -181,4 +180,9 @@ addEventListener("pageshow", () => {
   if (state) state.textContent = "";
 });
 
-enableCompare(document.querySelector("[data-compare]"));
+// --- comparing ----------------------------------------------------------------------------------------
+document.querySelector("[data-compare]")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const { showComparison } = await import("./diff.js");
+  await showComparison(event.target);
+});

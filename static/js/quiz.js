@@ -79,6 +79,7 @@ function updateCount(done, total, completed) {
 }
 
 // --- steps to put in order: the numbers become places in the list --------------------------------
+const EDGE = 64; // pixels: dragged nearer than this to the window's edge, the page scrolls along
 
 /** Show arrows and handles instead of numbers, in every question under `root` that is still open. */
 function prepareOrders(root) {
@@ -149,6 +150,8 @@ document.addEventListener("pointerdown", (event) => {
   item.classList.add("is-dragged");
   const follow = (move) => {
     if (move.pointerId !== event.pointerId) return;
+    if (move.clientY < EDGE) scrollBy(0, -EDGE / 4);
+    if (move.clientY > innerHeight - EDGE) scrollBy(0, EDGE / 4);
     const below = [...list.children].find((other) => {
       const box = other.getBoundingClientRect();
       return other !== item && move.clientY < box.top + box.height / 2;

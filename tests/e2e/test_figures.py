@@ -53,7 +53,7 @@ def set_slider(found: Locator, control: str, value: float) -> None:
 
 
 def text_of(found: Locator, key: str) -> Locator:
-    return found.locator(f"td[data-value='{key}']")
+    return found.locator(f"dd[data-value='{key}']")
 
 
 def test_the_chapter_has_the_figures_of_its_design(moved: Page) -> None:

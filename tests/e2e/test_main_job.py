@@ -18,6 +18,7 @@ from tests.e2e.content import (
     chapter,
     listing,
 )
+from tests.e2e.editor import editor
 from tests.platform.instance import Instance
 
 pytestmark = [pytest.mark.browser, pytest.mark.services]
@@ -66,7 +67,7 @@ def sign_up(page: Page) -> str:
 
 def submit(page: Page, source: str, exercise: str = "rmsnorm") -> None:
     page.goto(f"/exercises/{exercise}/")
-    page.locator("#source").fill(source)
+    editor(page).fill(source)
     page.get_by_role("button", name="Submit", exact=True).click()
     page.wait_for_url(re.compile(r"/submissions/[a-z0-9_-]+/"))
 

@@ -255,7 +255,8 @@ def test_tests_without_rights_name_the_exact_command(checkout: Path, tmp_path: P
     assert refused.returncode == 1
     command = re.search(r"apt-get install -y --no-install-recommends (.+)", refused.stderr)
     assert command is not None, refused.stderr
-    assert {"chromium", "redis-server", "bubblewrap"} <= set(command.group(1).split())
+    named = set(command.group(1).split())
+    assert {"chromium", "redis-server", "bubblewrap", "nodejs", "npm"} <= named
 
 
 def test_tests_install_packages_as_root(checkout: Path, tmp_path: Path) -> None:

@@ -104,6 +104,7 @@ class NormGeometry(FigureKind[NormGeometryParameters]):
         deviation = math.sqrt(float(np.mean(centred**2)))
         rms_y = x / rms * gamma
         ln_y = centred / math.sqrt(deviation**2 + given.eps) * gamma
+        decimals = 5 - size  # a row fits beside its name
         view = View(
             lines={
                 "sphere": _outline(eye * (gamma * math.sqrt(size))),
@@ -117,8 +118,8 @@ class NormGeometry(FigureKind[NormGeometryParameters]):
             | {f"gamma{n}": fixed(gamma[n - 1], 1) for n in range(1, size + 1)}
             | {
                 "x": row(x, 2),
-                "rms-y": row(rms_y),
-                "ln-y": row(ln_y),
+                "rms-y": row(rms_y, decimals),
+                "ln-y": row(ln_y, decimals),
                 "mean": fixed(mean, 3),
                 "rms": shown(rms),
                 "square": fixed(float(np.mean(rms_y**2)), 3),
@@ -230,12 +231,12 @@ def _centred_places(eye: Vector, gamma: Vector, limit: float) -> dict[str, list[
 
 
 def _flat_axes(drawing: Drawing, limit: float) -> None:
-    for place in range(-math.floor(limit), math.floor(limit) + 1):
-        drawing.line(None, [(place, -limit), (place, limit)], "grid")
-        drawing.line(None, [(-limit, place), (limit, place)], "grid")
+    plane = drawing.planes["main"]
+    whole = range(-math.floor(limit), math.floor(limit) + 1)
+    drawing.grid([(plane((n, -limit)), plane((n, limit))) for n in whole])
+    drawing.grid([(plane((-limit, n)), plane((limit, n))) for n in whole])
     drawing.line(None, [(-limit, 0), (limit, 0)], "axis")
     drawing.line(None, [(0, -limit), (0, limit)], "axis")
-    plane = drawing.planes["main"]
     x, y = plane((limit, 0))
     drawing.text((x, y + 18), f"x{SUBSCRIPTS[1]}", "name", text_anchor="end")
     x, y = plane((0, limit))

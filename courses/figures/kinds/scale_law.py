@@ -111,7 +111,7 @@ class ScaleLaw(FigureKind[ScaleLawParameters]):
             Readout("gradient", "‖<var>J</var>(<var>αx</var>)‖", "b"),
             Readout("law", "‖<var>J</var><sub>0</sub>(<var>x</var>)‖/|<var>α</var>|", "law"),
             Readout("off", "the law is off by"),
-            Readout("edge", "off by 1% at |<var>α</var>| ="),
+            Readout("edge", "off by 1% at |<var>α</var>|"),
         ]
 
     def goals(self, given: ScaleLawParameters) -> list[Goal]:

@@ -73,8 +73,8 @@ export function view({ x: start, eps, limit }, state) {
     points: { x: seen(x), rms: seen(rmsY), ln: seen(lnY) },
     texts: {
       x: row(x, 2),
-      "rms-y": row(rmsY),
-      "ln-y": row(lnY),
+      "rms-y": row(rmsY, 5 - size),
+      "ln-y": row(lnY, 5 - size),
       mean: fixed(average, 3),
       rms: shown(rms),
       square: fixed(mean(rmsY.map((value) => value ** 2)), 3),

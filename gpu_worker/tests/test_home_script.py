@@ -1,0 +1,125 @@
+"""The script for home and the platform say the same of a file."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from gpu_worker.exercises import get, slugs
+from gpu_worker.home import home_script
+from gpu_worker.protocol import RunCase
+from gpu_worker.running import run_public_cases
+from gpu_worker.sandbox.client import Zygote
+
+# At home there is no sandbox: programs that do more than arithmetic are not run here.
+NOT_ARITHMETIC = re.compile(
+    r"\b(os|sys|gc|ctypes|inspect|signal|socket|subprocess|threading|multiprocessing|pickle|time"
+    r"|exit|quit|open|while|asyncio|async|traceback|builtins|globals|setattr|__eq__|lru_cache"
+    r"|testing|random|empty|empty_like|concurrent|futures|errstate|seterr|allclose|id)\b"
+    r"|recursion|\* ?10|1 ?<< ?\d\d|__del__"
+)
+
+
+def stored(slug: str) -> list[Path]:
+    """Some right programs and every second wrong one, as far as they only compute."""
+    folder = get(slug).folder / "submissions"
+    files = (
+        sorted((folder / "correct").glob("*.py"))[::3]
+        + sorted((folder / "wrong").glob("*.py"))[::2]
+    )
+    return [path for path in files if not NOT_ARITHMETIC.search(path.read_text("utf-8"))]
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    own = Zygote()
+    yield own
+    own.close()
+
+
+def script(slug: str) -> Any:
+    module = ModuleType("check_at_home")
+    # Its dataclasses look their own module up.
+    sys.modules[module.__name__] = module
+    exec(compile(home_script(slug, "numpy"), "check.py", "exec"), module.__dict__)  # noqa: S102
+    return module
+
+
+def said_at_home(module: Any, path: Path) -> list[tuple[Any, ...]]:
+    try:
+        cls = module.load(str(path))
+    except BaseException:  # noqa: BLE001  a stored file may raise anything
+        return [(False, None)] * len(module.EXERCISE["cases"])
+    finally:
+        sys.modules.pop("submission", None)
+    results = [module.check(cls, case) for case in module.EXERCISE["cases"]]
+    return [
+        (r.passed, r.worst and (r.worst.quantity, r.worst.index, r.worst.units)) for r in results
+    ]
+
+
+def said_here(case: RunCase) -> tuple[Any, ...]:
+    worst = case.worst
+    units = float("inf") if worst and worst.units is None else worst and worst.units
+    return (bool(case.passed), worst and (worst.quantity, tuple(worst.index), units))
+
+
+@pytest.mark.parametrize("slug", slugs())
+def test_home_and_platform_agree_on_stored_submissions(slug: str, zygote: Zygote) -> None:
+    exercise, module = get(slug), script(slug)
+    files = stored(slug)
+    assert len(files) > 10
+    outcomes = set()
+    for path in files:
+        _, report = run_public_cases(exercise, path.read_text("utf-8"), zygote)
+        here = [said_here(case) for case in report.cases]
+        assert said_at_home(module, path) == here, path.stem
+        outcomes |= {passed for passed, _ in here}
+    assert outcomes == {True, False}
+
+
+def test_it_runs_alone_with_numpy_and_says_it_all(tmp_path: Path) -> None:
+    check = tmp_path / "check_rmsnorm.py"
+    check.write_text(home_script("rmsnorm", "numpy"), encoding="utf-8")
+    submissions = get("rmsnorm").folder / "submissions"
+
+    def run(*arguments: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-I", str(check), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.stderr == ""
+        return done.returncode, done.stdout
+
+    code, text = run(str(submissions / "correct" / "einsum.py"))
+    assert code == 0
+    assert "4 of 4 public cases passed" in text
+    code, text = run(str(submissions / "wrong" / "eps_outside_root.py"))
+    assert code == 1
+    assert "1 of 4" in text
+    assert "1.34e+09 units, allowed are 64" in text
+    code, text = run(str(submissions / "wrong" / "not_python.py"))
+    assert (code, "SyntaxError" in text) == (1, True)
+    assert run()[0] == 2
+
+
+def test_it_holds_no_hidden_case_and_nothing_of_ours() -> None:
+    text = home_script("rmsnorm", "numpy")
+    assert "gpu_worker" not in text
+    assert "import numpy" in text
+    for plan in {plan.family for plan in get("rmsnorm").plans}:
+        assert f"'{plan}'" not in text
+
+
+def test_there_is_none_for_a_track_without_one() -> None:
+    with pytest.raises(LookupError):
+        home_script("rmsnorm", "cupy")

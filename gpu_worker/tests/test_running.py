@@ -1,0 +1,217 @@
+"""A run shows what a program does, under the walls and limits of a grading, and nothing hidden."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from celery import Celery
+
+from gpu_worker import reporter, running, tasks
+from gpu_worker.exercises import get
+from gpu_worker.exercises.spec import CODE_LIMITS
+from gpu_worker.judge import casegen
+from gpu_worker.protocol import RunJob, RunKind, RunOutcome, RunUpdate, Track
+from gpu_worker.queues import TASK_RECORD_RUN
+from gpu_worker.running import run_program, run_public_cases
+from gpu_worker.sandbox.client import SandboxError, Zygote
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    own = Zygote()
+    yield own
+    own.close()
+
+
+@pytest.mark.parametrize(
+    ("source", "outcome", "line", "says"),
+    [
+        ("print('hello')\n", "completed", None, ""),
+        ("if __name__ == '__main__':\n    print('hello')\n", "completed", None, ""),
+        ("print('hello')\nimport sys\nsys.exit()\n", "completed", None, ""),
+        ("print('hello')\nimport os\nos._exit(0)\n", "completed", None, ""),
+        ("print('hello')\n1 / 0\n", "runtime_error", 2, "ZeroDivisionError in line 2"),
+        ("print('hello')\nraise SystemExit(3)\n", "runtime_error", None, "exit code 3"),
+        ("def f(:\n", "runtime_error", 1, "Line 1 is not valid Python: invalid syntax."),
+        ("import requests\n", "contract_error", 1, "requests is not available here"),
+        ("x = [0] * 10**9\n", "memory_limit", 1, "more memory than allowed"),
+        ("while True: print('hello' * 2000)\n", "output_limit", None, "printed more"),
+        ("input()\n", "runtime_error", 1, "EOFError"),
+    ],
+)
+def test_a_program_shows_its_output_and_what_ended_it(
+    zygote: Zygote, source: str, outcome: str, line: int | None, says: str
+) -> None:
+    found, report = run_program(source, zygote)
+    assert found == outcome
+    assert report.output.startswith("hello") == ("print('hello'" in source)
+    assert (report.failure is None) == (outcome == "completed")
+    if report.failure:
+        assert says in report.failure.message
+        assert report.failure.line == line
+    assert report.limits == CODE_LIMITS
+
+
+def test_a_program_that_does_not_end_is_stopped_with_limit_and_measure(zygote: Zygote) -> None:
+    limits = {**CODE_LIMITS, "wall_seconds": 0.3}
+    outcome, report = run_program("print('before', flush=True)\nwhile True: pass\n", zygote, limits)
+    assert outcome is RunOutcome.TIME_LIMIT
+    assert report.output == "before\n"
+    assert report.failure is not None
+    assert report.failure.limit == "0.3 s"
+    assert report.failure.measured.startswith("0.3")
+
+
+def test_output_is_cut_and_cleaned(zygote: Zygote) -> None:
+    _, report = run_program("print('\\x1b[31m\\x00<b>é')\nprint('x' * 100_000)\n", zygote)
+    assert report.output.startswith("[31m<b>é\nxxx")
+    assert len(report.output) <= 64 << 10
+    assert report.output_dropped_bytes > 30_000
+
+
+def test_a_program_is_behind_the_walls_of_a_grading(zygote: Zygote) -> None:
+    source = (
+        "import os, socket\n"
+        "for act in (lambda: socket.socket(), os.fork, lambda: os.listdir('/root'),\n"
+        "            lambda: open('/etc/shadow')):\n"
+        "    try:\n"
+        "        act()\n"
+        "        print('OPEN')\n"
+        "    except OSError as error:\n"
+        "        print('closed')\n"
+    )
+    outcome, report = run_program(source, zygote)
+    assert outcome is RunOutcome.COMPLETED
+    assert report.output == "closed\n" * 4
+
+
+def test_public_cases_are_judged_one_by_one(zygote: Zygote, right: str) -> None:
+    exercise = get("rmsnorm")
+    outcome, report = run_public_cases(exercise, right, zygote)
+    assert outcome is RunOutcome.COMPLETED
+    assert [case.title for case in report.cases] == [case.title for case in exercise.public_cases]
+    assert all(case.passed and case.worst and not case.failure for case in report.cases)
+    wrong = (exercise.folder / "submissions/wrong/eps_outside_root.py").read_text()
+    outcome, report = run_public_cases(exercise, wrong, zygote)
+    assert outcome is RunOutcome.WRONG_ANSWER
+    assert [case.passed for case in report.cases] == [False, False, False, True]
+    first = report.cases[0]
+    assert first.failure is not None
+    assert first.failure.message == "y is outside the tolerance."
+    assert first.worst is not None
+    assert first.worst.failed
+
+
+def test_an_exception_in_a_case_names_message_and_line(zygote: Zygote, right: str) -> None:
+    broken = right.replace("def backward(self, dout", "def backward(self, dout, more")
+    _, report = run_public_cases(get("rmsnorm"), broken, zygote)
+    assert [case.passed for case in report.cases] == [False] * 4
+    lines = (
+        "class RMSNormScratch:\n    def __init__(self, dim, eps=1e-6): pass\n"
+        "    def forward(self, x): raise KeyError('mine')\n"
+    )
+    outcome, report = run_public_cases(get("rmsnorm"), lines, zygote)
+    assert outcome is RunOutcome.RUNTIME_ERROR
+    failure = report.cases[0].failure
+    assert failure is not None
+    assert (failure.line, "mine" in failure.message) == (3, True)
+
+
+def test_a_file_that_cannot_be_loaded_runs_no_case(zygote: Zygote) -> None:
+    outcome, report = run_public_cases(get("rmsnorm"), "x = 1\ny = (\n", zygote)
+    assert outcome is RunOutcome.RUNTIME_ERROR
+    assert [case.passed for case in report.cases] == [None] * 4
+    assert report.failure is not None
+    assert report.failure.line == 2
+
+
+def test_no_hidden_case_is_drawn_for_a_run(
+    zygote: Zygote, right: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a run asked for hidden cases")
+
+    monkeypatch.setattr(casegen, "hidden_cases", refuse)
+    assert run_public_cases(get("rmsnorm"), right, zygote)[0] is RunOutcome.COMPLETED
+
+
+# --- the task ------------------------------------------------------------------------------------
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[RunUpdate]]:
+    """What the worker sends, instead of a queue."""
+    messages: list[RunUpdate] = []
+
+    def send(app: Celery, task: str, message: Any, *, retry: bool) -> None:
+        assert task == TASK_RECORD_RUN
+        messages.append(RunUpdate.from_message(message.to_message()))
+
+    monkeypatch.setattr(reporter, "send", send)
+    yield messages
+    tasks.zygote.close()
+
+
+def job(**fields: Any) -> dict[str, Any]:
+    given = {
+        "run": "r1",
+        "lease": "l1",
+        "kind": RunKind.CODE,
+        "source": "print(1)\n",
+        "expires_at": time.time() + 60,
+    }
+    return RunJob(**{**given, **fields}).to_message()
+
+
+def test_a_run_is_announced_and_answered_under_its_lease(sent: list[RunUpdate]) -> None:
+    tasks.run.run(job())
+    assert [(update.run, update.lease, update.outcome) for update in sent] == [
+        ("r1", "l1", None),
+        ("r1", "l1", RunOutcome.COMPLETED),
+    ]
+    assert sent[1].report.output == "1\n"
+
+
+def test_a_run_that_nobody_waits_for_is_left_out(sent: list[RunUpdate]) -> None:
+    tasks.run.run(job(expires_at=time.time() - 1))
+    assert sent == []
+
+
+@pytest.mark.parametrize("message", [None, [], {}, {"run": "r1", "lease": "l1"}], ids=str)
+def test_what_is_no_run_is_dropped(message: object, sent: list[RunUpdate]) -> None:
+    tasks.run.run(message)
+    assert sent == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": RunKind.PUBLIC_CASES, "exercise": "no-such"},
+        {"kind": RunKind.PUBLIC_CASES, "exercise": "rmsnorm", "track": Track.CUPY},
+        {"kind": RunKind.PUBLIC_CASES},
+    ],
+    ids=str,
+)
+def test_what_this_worker_cannot_run_is_said_to_be_our_fault(
+    fields: dict[str, Any], sent: list[RunUpdate]
+) -> None:
+    tasks.run.run(job(**fields))
+    assert sent[-1].outcome is RunOutcome.NOT_RUN
+    assert sent[-1].report.failure is not None
+    assert "not your program's fault" in sent[-1].report.failure.message
+
+
+def test_a_failing_sandbox_is_tried_twice(
+    sent: list[RunUpdate], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = []
+
+    def fail(*_: object) -> None:
+        tries.append(1)
+        raise SandboxError("gone")
+
+    monkeypatch.setattr(running, "run_job", fail)
+    tasks.run.run(job())
+    assert len(tries) == 2
+    assert sent[-1].outcome is RunOutcome.NOT_RUN

@@ -1,0 +1,260 @@
+"""The exercise's page in a browser: type, keep a draft, run, submit, compare."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.e2e.content import CHAPTER_PATH, EPS_INSIDE_THE_ROOT, EPS_OUTSIDE_THE_ROOT
+from tests.e2e.editor import editor, rich_editor
+from tests.platform.instance import DEMO_PASSWORD, Instance
+
+pytestmark = [pytest.mark.browser, pytest.mark.services]
+PATH = "/exercises/rmsnorm/"
+RUN = re.compile("^Run the . public cases$")
+QUICK_MS = 5_000
+
+
+@pytest.fixture(scope="module")
+def context(chromium: Browser, platform_instance: Instance) -> Iterator[BrowserContext]:
+    """A browser in which a learner has signed in; it notes what its pages complain of."""
+    context = chromium.new_context(base_url=platform_instance.base_url)
+    page = context.new_page()
+    page.goto("/accounts/login/")
+    page.locator("input[name=login]").fill("author")
+    page.locator("input[name=password]").fill(DEMO_PASSWORD)
+    page.locator("main button[type=submit]").click()
+    expect(page.get_by_role("button", name=re.compile("Sign out"))).to_be_visible()
+    page.close()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A page of the learner's, that must have nothing to complain of."""
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    page.close()
+    # The browser itself reports a conflict between tabs and a connection that a test cut.
+    expected = ("409 (Conflict)", "net::ERR_FAILED")
+    assert [text for text in complaints if not any(known in text for known in expected)] == []
+
+
+def saved(page: Page) -> None:
+    expect(page.locator("[data-draft-state]")).to_contain_text("Saved to your account")
+
+
+def result(page: Page) -> None:
+    expect(page.locator("[data-run-result]")).to_have_attribute(
+        "data-final", "true", timeout=QUICK_MS
+    )
+
+
+def test_the_editor_comes_when_near_holds_the_forms_text_and_is_left_by_escape_and_tab(
+    page: Page,
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 600})
+    page.goto(PATH)
+    field = page.locator("#source")
+    assert page.locator(".cm-editor").count() == 0
+    starter = field.input_value()
+    rich_editor(page).click()
+    assert field.input_value() == starter
+    assert field.is_hidden()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("class A:\ndef f(self):\nreturn (1")
+    # Lines follow each other's indentation, brackets are closed.
+    assert field.input_value() == "class A:\n    def f(self):\n        return (1)"
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name=RUN)).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator(".cm-content")).to_be_focused()
+    help_id = page.locator(".cm-content").get_attribute("aria-describedby")
+    expect(page.locator(f"#{help_id}")).to_contain_text("press Escape, then Tab")
+
+
+def test_a_run_is_quick_counts_nowhere_and_marks_the_failing_line(page: Page) -> None:
+    page.goto(PATH)
+    rich_editor(page)
+    editor(page).fill(EPS_OUTSIDE_THE_ROOT)
+    started = page.evaluate("performance.now()")
+    page.get_by_role("button", name=RUN).click()
+    result(page)
+    # A second on an idle machine; this one runs other tests too.
+    assert page.evaluate("performance.now()") - started < QUICK_MS
+    run = page.locator("[data-run-result]")
+    expect(run).to_contain_text("of 4 public cases passed")
+    expect(run).to_contain_text("y is outside the tolerance.")
+    assert page.url.endswith(PATH)
+
+    editor(page).fill("import numpy as np\n\n\nboom()\n")
+    page.locator(".cm-content").press("ControlOrMeta+Enter")
+    expect(page.locator("[data-run-result][data-line='4']")).to_be_visible()
+    expect(page.locator(".cm-errorLine")).to_have_text("boom()")
+    page.locator("[data-go-to-line]").click()
+    expect(page.locator(".cm-content")).to_be_focused()
+    # Editing elsewhere moves the mark along, a new run takes it away.
+    page.keyboard.press("ControlOrMeta+Home")
+    page.keyboard.type("# more\n")
+    expect(page.locator(".cm-errorLine")).to_have_text("boom()")
+    editor(page).fill(EPS_INSIDE_THE_ROOT)
+    page.get_by_role("button", name=RUN).click()
+    expect(page.locator("[data-run-result]")).to_contain_text("4 of 4 public cases passed")
+    assert page.locator(".cm-errorLine").count() == 0
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found] == []
+
+
+def test_a_draft_is_kept_and_two_tabs_never_lose_a_text(
+    page: Page, context: BrowserContext
+) -> None:
+    page.goto(PATH)
+    rich_editor(page)
+    editor(page).fill("# from tab one\n")
+    saved(page)
+    second = context.new_page()
+    second.goto(PATH)
+    rich_editor(second)
+    assert second.locator("#source").input_value() == "# from tab one\n"
+    editor(second).fill("# from tab two\n")
+    saved(second)
+
+    editor(page).fill("# tab one again\n")
+    notice = page.locator("[data-draft-notice]")
+    expect(notice).to_contain_text("In another tab")
+    assert page.locator("#source").input_value() == "# tab one again\n"
+    notice.get_by_role("button", name="Show that text").click()
+    assert page.locator("#source").input_value() == "# from tab two\n"
+    page.keyboard.press("ControlOrMeta+z")
+    assert page.locator("#source").input_value() == "# tab one again\n"
+    saved(page)
+
+    editor(second).fill("# tab two again\n")
+    notice = second.locator("[data-draft-notice]")
+    notice.get_by_role("button", name="Keep what is in the editor").click()
+    saved(second)
+    second.reload()
+    assert second.locator("#source").input_value() == "# tab two again\n"
+    second.get_by_role("link", name="show that one").click()
+    assert second.locator("#source").input_value() == "# tab one again\n"
+    second.close()
+
+
+def test_without_a_connection_the_browser_keeps_the_text(
+    page: Page, context: BrowserContext
+) -> None:
+    page.goto(PATH)
+    rich_editor(page)
+    page.route("**/draft", lambda route: route.abort())
+    editor(page).fill("# typed offline\n")
+    expect(page.locator("[data-draft-state]")).to_contain_text("No connection")
+    page.unroute("**/draft")
+    again = context.new_page()
+    again.goto(PATH)
+    rich_editor(again)
+    notice = again.locator("[data-draft-notice]")
+    expect(notice).to_contain_text("your account does not have")
+    notice.get_by_role("button", name="Show that text").click()
+    saved(again)
+    again.close()
+    # This tab tries again by itself, and finds its text there.
+    expect(page.locator("[data-draft-state]")).to_contain_text("Saved", timeout=10_000)
+
+
+def test_submitting_shows_the_verdict_and_two_submissions_compare(page: Page) -> None:
+    for source in (EPS_OUTSIDE_THE_ROOT, EPS_INSIDE_THE_ROOT):
+        page.goto(PATH)
+        rich_editor(page)
+        editor(page).fill(source)
+        page.get_by_role("button", name="Submit", exact=True).click()
+        page.wait_for_url(re.compile("/submissions/"))
+        expect(page.locator("#verdict[data-final=true]")).to_be_visible(timeout=20_000)
+    expect(page.locator("#verdict-title")).to_have_text("Accepted")
+    expect(page.get_by_role("img", name=re.compile("Share of a plain copy"))).to_be_visible()
+
+    page.goto(PATH)
+    assert page.locator("#source").input_value() == EPS_INSIDE_THE_ROOT
+    page.get_by_role("button", name="Compare the two that are marked").click()
+    diff = page.locator(".diff")
+    expect(diff.get_by_role("heading")).to_be_focused()
+    expect(diff.locator(".is-gone")).to_have_count(1)
+    expect(diff.locator(".is-new .text")).to_contain_text("eps")
+
+
+def test_the_script_for_home_runs_on_the_downloaded_text(page: Page, tmp_path: Path) -> None:
+    page.goto(PATH)
+    rich_editor(page)
+    editor(page).fill(EPS_OUTSIDE_THE_ROOT)
+    files = []
+    for press in (
+        lambda: page.get_by_role("link", name="Download check_rmsnorm.py").click(),
+        lambda: page.get_by_role("button", name="Download this text").click(),
+    ):
+        with page.expect_download() as download:
+            press()
+        files.append(tmp_path / download.value.suggested_filename)
+        download.value.save_as(files[-1])
+    done = subprocess.run(
+        [sys.executable, "-I", *map(str, files)], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1
+    assert "1 of 4 public cases passed" in done.stdout
+    # The form is as it was: it can still be submitted.
+    expect(page.get_by_role("button", name="Submit", exact=True)).not_to_have_attribute(
+        "aria-disabled", "true"
+    )
+
+
+def test_a_listing_is_edited_and_run_below_it_and_never_by_itself(page: Page) -> None:
+    page.goto(CHAPTER_PATH)
+    opened: list[str] = []
+    page.on("request", lambda request: opened.append(request.method))
+    page.get_by_role("link", name="Edit and run").first.click()
+    form = page.locator("[data-run-form]")
+    field = form.get_by_role("textbox")
+    expect(field).to_be_focused()
+    assert "POST" not in opened
+    form.get_by_role("button", name="Run", exact=True).click()
+    result(page)
+    printed = page.locator("figure.listing .output samp").first.inner_text()
+    expect(form.locator("samp").first).to_have_text(printed)
+    field.fill("print('<b>mine</b>')\n1 / 0\n")
+    field.press("ControlOrMeta+Enter")
+    expect(form.locator("[data-line='2']")).to_contain_text("ZeroDivisionError in line 2")
+    expect(form.locator("samp").first).to_have_text("<b>mine</b>")
+
+
+def test_all_of_it_works_without_script(
+    chromium: Browser, context: BrowserContext, platform_instance: Instance
+) -> None:
+    plain = chromium.new_context(
+        base_url=platform_instance.base_url,
+        java_script_enabled=False,
+        storage_state=context.storage_state(),
+    )
+    page = plain.new_page()
+    page.goto(PATH)
+    editor(page).fill("# a draft\n")
+    page.get_by_role("button", name="Save a draft").click()
+    assert editor(page).input_value() == "# a draft\n"
+    editor(page).fill(EPS_INSIDE_THE_ROOT)
+    page.get_by_role("button", name=RUN).click()
+    page.wait_for_url(re.compile("/runs/"))
+    expect(page.locator("[data-run-result]")).to_contain_text("4 of 4", timeout=QUICK_MS)
+    page.goto(f"{CHAPTER_PATH}#part-code")
+    page.get_by_role("link", name="Edit and run").first.click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator("[data-run-result]")).to_contain_text("Ran to its end", timeout=QUICK_MS)
+    plain.close()
