@@ -61,8 +61,8 @@ class RegradesView(ApiView, GenericAPIView[RegradeRun]):
         summary="Grade submissions again, as a dry run",
         description="The submissions that the filter chooses are graded again, behind those of "
         "learners. Their new verdicts are kept beside them: nothing of theirs changes until the "
-        "run is committed. What is open, held for review, decided by a person or has a person's score "
-        "is left out.",
+        "run is committed. What is open, held for review, decided by a person or has a person's "
+        "score is left out.",
         request=NewRegradeSerializer,
         responses={202: RegradeSerializer, **problems(400, 403, 409, 413, 415)},
         tags=["regrades"],
