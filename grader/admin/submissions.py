@@ -87,6 +87,7 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
         "cases",
         "outcome",
         "score",
+        "shown_override",
         "decision_reason",
         "decided_at",
         "source_sha256",
@@ -124,6 +125,13 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
         submission = context.get("original")
         context["may_decide"] = decisions.may_decide(request, submission)
         return super().render_change_form(request, context, *args, **kwargs)
+
+    @admin.display(description="a person's score")
+    def shown_override(self, submission: Submission) -> str:
+        override = getattr(submission, "override", None)
+        if override is None:
+            return "none"
+        return f"{override.score:g}, in place of {override.graded_score:g}: {override.reason}"
 
     @admin.display(description="source")
     def shown_source(self, submission: Submission) -> SafeString:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
 from grader import services, tasks
 from grader.models import AuditEntry, ScoreOverride, Submission
@@ -89,6 +90,13 @@ def test_what_changed_since_it_was_read_is_left_alone(wrong: Submission, grader:
         with pytest.raises(errors.ChangedMeanwhile):
             act()
     assert ScoreOverride.objects.get().score == 0.75
+
+
+def test_the_admin_shows_it(wrong: Submission, grader: User, client: Client) -> None:
+    services.override_score(wrong, grader, 0.75, REASON)
+    client.force_login(grader)
+    page = client.get(reverse("admin:grader_submission_change", args=[wrong.pk]))
+    assert f"0.75, in place of 0.25: {REASON}" in page.content.decode()
 
 
 def test_learners_give_themselves_none(wrong: Submission, learner: User) -> None:
