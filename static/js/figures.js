@@ -162,7 +162,7 @@ return { view, drag };
 const kinds_residual_stream = (() => {
 const { percent, shown } = numbers;
 const [VARIANCE_LOW, VARIANCE_HIGH] = [1e-2, 1e16];
-const MUCH = 1000;
+const MUCH = 10_000;
 const SMALL_GAIN = 0.25;
 function view({ variances }, state) {
 const { depth } = state;
