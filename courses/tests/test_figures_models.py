@@ -133,6 +133,17 @@ def test_each_task_can_be_solved_and_none_is_at_the_start(name: str) -> None:
         assert kind.view(given, start | moved).goals[goal], goal
 
 
+@pytest.mark.parametrize(("name", "given"), CASES, ids=lambda value: str(value)[:30])
+def test_sliders_start_where_a_browser_lets_them_stand(name: str, given: dict[str, Any]) -> None:
+    kind, parameters = read(name, given)
+    for control in kind.controls(parameters):
+        if isinstance(control, Range):
+            steps = (control.start - control.low) / control.step
+            assert abs(steps - round(steps)) < 1e-6, control.key
+            assert abs(control.start - control.value) <= control.step / 2 + 1e-9
+            assert control.low <= control.start <= control.high
+
+
 def test_the_bundle_is_made_from_its_sources() -> None:
     written = BUNDLE_PATH.read_text(encoding="utf-8")
     assert written == bundle(), "Run python -m courses.figures.bundle"

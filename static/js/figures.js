@@ -272,7 +272,7 @@ law: shown(scale.law(alpha)),
 off: percent(off),
 edge: shown(edge, 3),
 },
-goals: { off: near, moved: near && Math.abs(state.eps - Math.log10(startEps)) > 0.01 },
+goals: { off: near, moved: near && Math.abs(state.eps - Math.log10(startEps)) > 0.5 },
 };
 }
 const drag = (data, state, [alpha]) => ({ alpha: Math.log10(alpha) });
