@@ -8,6 +8,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+import brotli
 import numpy as np
 import pytest
 import quickjs
@@ -32,6 +33,8 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
     "universal-approximation": [{}, {"function": "abs", "activation": "square", "units": 20}],
 }
 STATES_OF_EACH = 8
+# Of the bundle and the style sheet together, as they are sent.
+MOST_BYTES = 12_000
 CASES = [(name, given) for name, samples in SAMPLES.items() for given in samples]
 
 
@@ -147,6 +150,12 @@ def test_sliders_start_where_a_browser_lets_them_stand(name: str, given: dict[st
 def test_the_bundle_is_made_from_its_sources() -> None:
     written = BUNDLE_PATH.read_text(encoding="utf-8")
     assert written == bundle(), "Run python -m courses.figures.bundle"
+
+
+def test_script_and_styles_are_small() -> None:
+    styles = BUNDLE_PATH.parents[1] / "css" / "figures.css"
+    sent = [len(brotli.compress(path.read_bytes())) for path in (BUNDLE_PATH, styles)]
+    assert sum(sent) < MOST_BYTES
 
 
 @pytest.mark.parametrize("given", SAMPLES["norm-geometry"], ids=["plane", "space"])
