@@ -142,7 +142,7 @@ if (link && "HTMLDialogElement" in window) {
 for (const button of document.querySelectorAll("[data-resume]")) {
   const [place, title] = (memory.get(`chapter:${button.dataset.resume}:place`) ?? "").split("\n");
   if (!place || !title) continue;
-  button.hash = place;
+  button.setAttribute("href", `${button.getAttribute("href").split("#")[0]}#${place}`);
   const note = button.parentElement.querySelector("[data-resume-note]");
   if (note) note.textContent = `You were at: ${title}`;
 }
