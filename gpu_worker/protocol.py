@@ -136,7 +136,8 @@ class WorstCase(Message):
     shape: Annotated[list[int], Field(max_length=8)]
     dtype: Short
     layout: Short
-    eps: float
+    eps: float | None
+    """None where the exercise's class has no eps."""
     quantity: Short
     index: Annotated[list[int], Field(max_length=8)]
     expected: Short

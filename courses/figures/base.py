@@ -19,6 +19,7 @@ from .svg import Drawing
 
 Value = float | str | bool
 State = Mapping[str, Value]
+STEP_DECIMALS = 9
 
 
 class Parameters(BaseModel):
@@ -29,7 +30,10 @@ class Parameters(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A slider. What it stands at is written by the view's text of its key."""
+    """A slider. What it stands at is written by the view's text of its key.
+
+    Browsers let sliders stand only at whole steps from `low`: `start` is the one next to `value`.
+    """
 
     key: str
     label: str  # HTML
@@ -39,6 +43,11 @@ class Range:
     value: float
     group: str = ""  # sliders of a named group stand under their name, folded away
     kind: ClassVar[str] = "range"
+
+    @property
+    def start(self) -> float:
+        steps = round((min(max(self.value, self.low), self.high) - self.low) / self.step)
+        return round(self.low + steps * self.step, STEP_DECIMALS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,10 @@ class Choice:
     group: str = ""
     kind: ClassVar[str] = "choice"
 
+    @property
+    def start(self) -> str:
+        return self.value
+
 
 @dataclass(frozen=True, slots=True)
 class Switch:
@@ -62,6 +75,10 @@ class Switch:
     value: bool = False
     group: str = ""
     kind: ClassVar[str] = "switch"
+
+    @property
+    def start(self) -> bool:
+        return self.value
 
 
 Control = Range | Choice | Switch
@@ -135,4 +152,4 @@ class FigureKind(ABC, Generic[AnyParameters]):
 
 def initial_state(controls: Sequence[Control]) -> dict[str, Value]:
     """Return the state in which a figure stands on the page and in print."""
-    return {control.key: control.value for control in controls}
+    return {control.key: control.start for control in controls}

@@ -10,6 +10,8 @@ from typing import Any
 from .base import Control, View, initial_state
 from .registry import read
 
+RANGE_ATTRIBUTES = {"low": "low", "high": "high", "step": "step", "value": "start"}
+
 
 def figure_page(
     key: str, kind: str, title: str, parameters: Mapping[str, Any], state: Mapping[str, Any] = {}
@@ -56,12 +58,12 @@ def _control(control: Control, view: View) -> dict[str, Any]:
         "kind": control.kind,
         "key": control.key,
         "label": control.label,
-        "value": control.value,
+        "value": control.start,
     }
     if control.kind == "range":
         # As text: templates would write 0.05 in the way of the reader's language.
-        for name in ("low", "high", "step", "value"):
-            entry[name] = f"{getattr(control, name):.10g}"
+        for name, attribute in RANGE_ATTRIBUTES.items():
+            entry[name] = f"{getattr(control, attribute):.10g}"
         entry["text"] = view.texts[control.key]
     elif control.kind == "choice":
         entry["options"] = list(getattr(control, "options", ()))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from courses.content.schema import (
     ChoiceQuestionContent,
+    HintContent,
     MatchingQuestionContent,
     NumericQuestionContent,
     OrderingQuestionContent,
+    OutputHintContent,
     OutputQuestionContent,
     QuestionContent,
 )
@@ -37,7 +39,7 @@ def question_sources(question: QuestionContent) -> Iterator[tuple[str, Source]]:
             for name in ("left", "right", "feedback", "hint"):
                 yield f"{path}/pairs/{pair.key}/{name}", _markdown(getattr(pair, name))
     else:
-        for place, hint in enumerate(question.hints, start=1):
+        for place, hint in enumerate(_hints(question), start=1):
             yield f"{path}/hints/{place}/feedback", _markdown(hint.feedback)
 
 
@@ -131,11 +133,17 @@ def _typed_answers(
             "value": hint.value,
             "feedback_html": rendered[f"questions/{question.key}/hints/{place}/feedback"],
         }
-        for place, hint in enumerate(question.hints, start=1)
+        for place, hint in enumerate(_hints(question), start=1)
     ]
     if isinstance(question, OutputQuestionContent):
         return {"output": question.output, "hints": hints}
     return {"answer": question.answer, "tolerance": question.tolerance, "hints": hints}
+
+
+def _hints(
+    question: NumericQuestionContent | OutputQuestionContent,
+) -> Sequence[HintContent | OutputHintContent]:
+    return question.hints
 
 
 def _item_token(question: QuestionContent, key: str) -> str:

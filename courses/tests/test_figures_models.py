@@ -8,6 +8,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+import brotli
 import numpy as np
 import pytest
 import quickjs
@@ -32,6 +33,8 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
     "universal-approximation": [{}, {"function": "abs", "activation": "square", "units": 20}],
 }
 STATES_OF_EACH = 8
+# Of the bundle and the style sheet together, as they are sent.
+MOST_BYTES = 12_000
 CASES = [(name, given) for name, samples in SAMPLES.items() for given in samples]
 
 
@@ -99,24 +102,60 @@ def test_script_and_server_agree(script: quickjs.Context, name: str, given: dict
         assert_same(here, there)
 
 
+# What a learner may do to solve each task of each kind, from the first sample's first state.
+SOLUTIONS: dict[str, dict[str, dict[str, Any]]] = {
+    "norm-geometry": {"same": {"x1": 1.5, "x2": -1.5}, "nothing": {"x1": 0.6, "x2": 0.6}},
+    "residual-stream": {
+        "exploded": {"depth": 14},
+        "diluted": {"depth": 44},
+        "tamed": {"depth": 48, "gain": "0.25"},
+    },
+    "scale-law": {"off": {"alpha": -3.0}, "moved": {"alpha": -2.0, "eps": -4.0}},
+    "softmax-temperature": {
+        "flat": {"temperature": 1.6},
+        "sharp": {"temperature": -1.0},
+        "overflow": {"shift": 100.0},
+    },
+    "universal-approximation": {
+        "close": {"units": 40},
+        "polynomial": {"units": 40, "function": "abs", "activation": "square"},
+        "jump": {"units": 30, "function": "step"},
+    },
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_each_task_can_be_solved_and_none_is_at_the_start(name: str) -> None:
+    kind, given = read(name, SAMPLES[name][0])
+    start = initial_state(kind.controls(given))
+    goals = [goal.key for goal in kind.goals(given)]
+    assert kind.view(given, start).goals == dict.fromkeys(goals, False)
+    assert list(SOLUTIONS[name]) == goals
+    for goal, moved in SOLUTIONS[name].items():
+        assert set(moved) <= set(start)
+        assert kind.view(given, start | moved).goals[goal], goal
+
+
 @pytest.mark.parametrize(("name", "given"), CASES, ids=lambda value: str(value)[:30])
-def test_nothing_is_found_before_something_was_moved(name: str, given: dict[str, Any]) -> None:
+def test_sliders_start_where_a_browser_lets_them_stand(name: str, given: dict[str, Any]) -> None:
     kind, parameters = read(name, given)
-    first = kind.view(parameters, initial_state(kind.controls(parameters)))
-    goals = [goal.key for goal in kind.goals(parameters)]
-    assert set(first.goals) == set(goals)
-    reached = {
-        key
-        for state in states(name, given)
-        for key, done in kind.view(parameters, state).goals.items()
-        if done
-    }
-    assert reached <= set(goals)
+    for control in kind.controls(parameters):
+        if isinstance(control, Range):
+            steps = (control.start - control.low) / control.step
+            assert abs(steps - round(steps)) < 1e-6, control.key
+            assert abs(control.start - control.value) <= control.step / 2 + 1e-9
+            assert control.low <= control.start <= control.high
 
 
 def test_the_bundle_is_made_from_its_sources() -> None:
     written = BUNDLE_PATH.read_text(encoding="utf-8")
     assert written == bundle(), "Run python -m courses.figures.bundle"
+
+
+def test_script_and_styles_are_small() -> None:
+    styles = BUNDLE_PATH.parents[1] / "css" / "figures.css"
+    sent = [len(brotli.compress(path.read_bytes())) for path in (BUNDLE_PATH, styles)]
+    assert sum(sent) < MOST_BYTES
 
 
 @pytest.mark.parametrize("given", SAMPLES["norm-geometry"], ids=["plane", "space"])

@@ -250,7 +250,7 @@ def _conclude(grading: _Grading, track: Track) -> Graded:
     printed = grading.executions[0].run
     report = Report(
         groups=groups,
-        worst=reporting.worst_case(judged, grading.exercise.default_eps),
+        worst=reporting.worst_case(judged, _default_eps(grading.exercise)),
         failure=_failure(grading, stop, failed),
         mistakes=mistakes,
         notes=[*_notes(outcome, mistakes=bool(mistakes)), *reporting.speed_notes(grading.speed)],
@@ -261,6 +261,10 @@ def _conclude(grading: _Grading, track: Track) -> Graded:
         output_dropped_bytes=printed.output_total - len(printed.output),
     )
     return Graded(outcome, score, report)
+
+
+def _default_eps(exercise: Exercise) -> float | None:
+    return exercise.default_eps if "eps" in exercise.constructor else None
 
 
 def _failure(grading: _Grading, stop: Stop | None, failed: JudgedCase | None) -> Failure | None:

@@ -67,7 +67,7 @@ def score_of(results: Sequence[GroupResult]) -> float:
     return min(1.0, round(passed / total, 6)) if total else 0.0
 
 
-def worst_case(judged: Sequence[JudgedCase], default_eps: float) -> WorstCase | None:
+def worst_case(judged: Sequence[JudgedCase], default_eps: float | None) -> WorstCase | None:
     """Return the first failing case's worst element, else the largest error of all cases."""
     with_error = [item for item in judged if item.verdict.worst is not None]
     failing = next((item for item in with_error if not item.verdict.passed), None)

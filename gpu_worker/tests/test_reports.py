@@ -9,6 +9,7 @@ import pytest
 
 from gpu_worker.__main__ import main
 from gpu_worker.exercises import get
+from gpu_worker.exercises.stored import stored
 from gpu_worker.judge import casegen
 from gpu_worker.judge.reporting import clean_text
 from gpu_worker.protocol import Phase
@@ -247,3 +248,11 @@ def test_the_command_prints_a_report_and_says_by_its_code_whether_it_passed(
     assert data["outcome"] == "wrong_answer"
     assert data["report"]["mistakes"][0]["id"] == "eps-fixed-1e-5"
     assert main(["grade", str(tmp_path / "none.py"), "--exercise", "rmsnorm"]) == 2
+
+
+def test_an_exercise_without_eps_reports_none(grade: Grade) -> None:
+    slug = "softmax_cross_entropy"
+    graded = grade(next(iter(stored(get(slug), "correct"))).source, slug, timed=False)
+    assert graded.outcome == "accepted"
+    assert graded.report.worst is not None
+    assert graded.report.worst.eps is None

@@ -105,3 +105,28 @@ def test_answering_asks_for_a_token_with_the_scope(
     url = f"{ROOT}/chapters/{SLUG}/answers/"
     assert_problem(api().post(url, {}, format="json"), 401)
     assert_problem(api(learner, "read").post(url, {}, format="json"), 403)
+
+
+@pytest.mark.parametrize("kind", ["ordering", "matching", "output"])
+def test_orders_pairs_and_output_are_answered_by_the_names_on_the_page(
+    api: Api, learner: User, published: Chapter, kind: str
+) -> None:
+    key, answers = question(published, kind)
+    page = api().get(f"{ROOT}/chapters/{SLUG}/").json()["page"]
+    asked = next(one for one in page["questions"] if one["key"] == key)
+    if kind == "ordering":
+        right = [item["token"] for item in answers["items"]]
+        assert {item["key"] for item in asked["items"]} == set(right)
+        bodies = [{"choices": right[::-1]}, {"choices": right}]
+    elif kind == "matching":
+        pairs = [pair for pair in answers["pairs"] if pair["left"]]
+        assert {left["key"] for left in asked["lefts"]} == {pair["left"] for pair in pairs}
+        right = [f"{pair['left']}:{pair['right']}" for pair in pairs]
+        turned = [pair["right"] for pair in pairs[1:] + pairs[:1]]
+        wrong = [f"{pair['left']}:{other}" for pair, other in zip(pairs, turned, strict=True)]
+        bodies = [{"choices": wrong}, {"choices": right}]
+    else:
+        bodies = [{"value": "nothing"}, {"value": answers["output"]}]
+    client, url = api(learner), f"{ROOT}/chapters/{SLUG}/answers/"
+    replies = [client.post(url, {"question": key, **body}, format="json") for body in bodies]
+    assert [reply.json()["correct"] for reply in replies] == [False, True]

@@ -121,7 +121,7 @@ class SubmissionPage:
         score = self.submission.score
         return None if score is None else int(score * 100 + 1e-9)
 
-    @property
+    @cached_property
     def report(self) -> dict[str, Any]:
         """What the worker found; after a person's decision its objection is a note."""
         report = self.submission.report if isinstance(self.submission.report, dict) else {}
@@ -148,12 +148,18 @@ class SubmissionPage:
         return names_in(self.exercise.chapter)
 
     @property
+    def _reading_url(self) -> str:
+        """The chapter's address, where learners can read it."""
+        chapter = self.exercise.chapter
+        return self.chapter_url if chapter and chapter.published else ""
+
+    @property
     def mistakes(self) -> list[dict[str, Any]]:
         """Return what each named mistake is, and the chapter's places that speak of it."""
         return [
             {
                 "explanation": mistake["explanation"],
-                "places": places_of(mistake, self._names, self.chapter_url),
+                "places": places_of(mistake, self._names, self._reading_url),
             }
             for mistake in self.report.get("mistakes", [])
         ]
@@ -195,9 +201,10 @@ class SubmissionPage:
     @property
     def notes(self) -> list[str]:
         """Return the worker's notes, less those that the page shows in a place of their own."""
-        elsewhere = ("Speed, ",) if self.report.get("speed") else ()
-        elsewhere += (NOTHING_KNOWN,) if self.hints else ()
-        return [note for note in self.report.get("notes", []) if not note.startswith(elsewhere)]
+        elsewhere = ["Speed, "] if self.report.get("speed") else []
+        elsewhere += [NOTHING_KNOWN] if self.hints else []
+        notes = self.report.get("notes", [])
+        return [note for note in notes if not note.startswith(tuple(elsewhere))]
 
     @property
     def failure_text(self) -> str:
@@ -212,11 +219,8 @@ class SubmissionPage:
     @property
     def marked_text(self) -> str:
         lines = self.submission.source.split("\n")
-        return (
-            lines[self.marked_line - 1]
-            if (self.marked_line or 0) in range(1, len(lines) + 1)
-            else ""
-        )
+        number = self.marked_line or 0
+        return lines[number - 1] if 1 <= number <= len(lines) else ""
 
     @cached_property
     def source_html(self) -> SafeString:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from courses.models import Chapter, ChapterRevision
 from courses.published import contents_of
@@ -43,9 +44,25 @@ def names_in(chapter: Chapter | None) -> dict[str, str]:
     return names
 
 
+_PLAIN_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "formula": "The formula",
+        "step": "The step of the derivation",
+        "line": "The line in the listing",
+    }
+)
+
+
 def places_of(
     mistake: Mapping[str, Any], names: Mapping[str, str], chapter_url: str
 ) -> list[Place]:
-    """Return the chapter's places for one mistake that its page really has."""
-    anchors = [f"{part}-{mistake[part]}" for part in ("formula", "step", "line") if mistake[part]]
-    return [Place(f"{chapter_url}#{a}", names[a]) for a in anchors if a in names]
+    """Return the chapter's places for one mistake, of those that its page has.
+
+    Without `names`, where the page could not be read, all that the mistake names.
+    """
+    places = []
+    for part, plain_name in _PLAIN_NAMES.items():
+        anchor = f"{part}-{mistake.get(part)}"
+        if mistake.get(part) and chapter_url and (not names or anchor in names):
+            places.append(Place(f"{chapter_url}#{anchor}", names.get(anchor, plain_name)))
+    return places

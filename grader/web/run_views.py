@@ -52,7 +52,7 @@ class RunView:
         if cases and self.run.outcome != RunOutcome.NOT_RUN:
             passed = sum(case["passed"] is True for case in cases)
             return f"{passed} of {len(cases)} public cases passed"
-        return RunOutcome(self.run.outcome).label
+        return str(self.run.get_outcome_display())
 
     @property
     def line(self) -> int | None:

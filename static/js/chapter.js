@@ -169,12 +169,18 @@ function lightTogether() {
       join(part, element);
     }
   }
-  for (const [element, parts] of joined) {
-    const light = (on) => parts.forEach((part) => part.classList.toggle("lit", on));
-    element.addEventListener("pointerenter", () => light(true));
-    element.addEventListener("pointerleave", () => light(false));
-    element.addEventListener("focusin", () => light(true));
-    element.addEventListener("focusout", () => light(false));
+  // Pointer and focus may be in different places: what is lit is worked out from both each time.
+  const light = () => {
+    const lit = new Set();
+    for (const [element, parts] of joined) {
+      if (element.matches(":hover, :focus-within")) parts.forEach((part) => lit.add(part));
+    }
+    for (const element of joined.keys()) element.classList.toggle("lit", lit.has(element));
+  };
+  for (const element of joined.keys()) {
+    for (const name of ["pointerenter", "pointerleave", "focusin", "focusout"]) {
+      element.addEventListener(name, () => requestAnimationFrame(light));
+    }
   }
 }
 

@@ -162,7 +162,7 @@ return { view, drag };
 const kinds_residual_stream = (() => {
 const { percent, shown } = numbers;
 const [VARIANCE_LOW, VARIANCE_HIGH] = [1e-2, 1e16];
-const MUCH = 1000;
+const MUCH = 10_000;
 const SMALL_GAIN = 0.25;
 function view({ variances }, state) {
 const { depth } = state;
@@ -272,7 +272,7 @@ law: shown(scale.law(alpha)),
 off: percent(off),
 edge: shown(edge, 3),
 },
-goals: { off: near, moved: near && Math.abs(state.eps - Math.log10(startEps)) > 0.01 },
+goals: { off: near, moved: near && Math.abs(state.eps - Math.log10(startEps)) > 0.5 },
 };
 }
 const drag = (data, state, [alpha]) => ({ alpha: Math.log10(alpha) });

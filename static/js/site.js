@@ -88,6 +88,21 @@ document.addEventListener("click", (event) => {
   if (anchor && !event.ctrlKey && !event.metaKey && !event.shiftKey) copyAddress(anchor);
 });
 
+// --- a script that few readers need is loaded when its link is first used, and then gets the click -------
+document.addEventListener("click", async (event) => {
+  const user = event.target.closest("a[data-script-on-use]");
+  if (!user || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  const script = user.dataset.scriptOnUse;
+  user.removeAttribute("data-script-on-use");
+  try {
+    await import(script);
+    user.click();
+  } catch {
+    location.assign(user.href);
+  }
+});
+
 // --- search: a dialog in the place of its page --------------------------------------------------------
 const link = document.querySelector("[data-search]");
 const SLASH = "search:slash"; // "off" where a reader does not want a single key to open it
@@ -127,7 +142,7 @@ if (link && "HTMLDialogElement" in window) {
 for (const button of document.querySelectorAll("[data-resume]")) {
   const [place, title] = (memory.get(`chapter:${button.dataset.resume}:place`) ?? "").split("\n");
   if (!place || !title) continue;
-  button.hash = place;
+  button.setAttribute("href", `${button.getAttribute("href").split("#")[0]}#${place}`);
   const note = button.parentElement.querySelector("[data-resume-note]");
   if (note) note.textContent = `You were at: ${title}`;
 }

@@ -120,11 +120,16 @@ def test_the_law_breaks_where_the_chapter_says(moved: Page) -> None:
     expect(scale.locator("[data-goal=moved]")).not_to_have_class("is-found")
 
 
-def test_the_stream_without_a_norm_passes_a_thousand_after_its_tenth_block(moved: Page) -> None:
+def test_the_stream_without_a_norm_passes_ten_thousand_after_fourteen_doublings(
+    moved: Page,
+) -> None:
     stream = figure(moved, "residual-stream")
-    set_slider(stream, "depth", 11)
-    expect(text_of(stream, "plain-law")).to_have_text("2048")
-    expect(text_of(stream, "pre-law")).to_have_text("12.00")
+    set_slider(stream, "depth", 13)
+    expect(text_of(stream, "plain-law")).to_have_text("8192")
+    expect(stream.locator("[data-goal=exploded]")).not_to_have_class("is-found")
+    set_slider(stream, "depth", 14)
+    expect(text_of(stream, "pre-law")).to_have_text("15.00")
+    expect(stream.locator("[data-goal=exploded]")).to_have_class("is-found")
     stream.locator("select[data-control=gain]").select_option("0.25")
     set_slider(stream, "depth", 48)
     expect(stream.locator("[data-goal=tamed]")).to_have_class("is-found")

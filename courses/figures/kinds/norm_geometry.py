@@ -155,6 +155,9 @@ class NormGeometry(FigureKind[NormGeometryParameters]):
                     f"name{n}", view.points[f"name{n}"], "name", label=f"x{SUBSCRIPTS[n]}", radius=0
                 )
         drawing.line("centred", view.lines["centred"], "plane", closed=len(given.x) == 3)
+        # Where gamma = 1 would put all results: it stays when the scale is changed.
+        whole = _outline(np.eye(2) * math.sqrt(len(given.x)))
+        drawing.line(None, whole, "curve faint", closed=True)
         drawing.line("sphere", view.lines["sphere"], "curve a ball", closed=True)
         if "circle" in view.lines:
             drawing.line("equator", view.lines["equator"], "curve faint", closed=True)

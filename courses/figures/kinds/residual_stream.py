@@ -26,7 +26,7 @@ from courses.figures.svg import Drawing
 
 WIDTH, HEIGHT = 420.0, 380.0
 VARIANCE_LOW, VARIANCE_HIGH = 1e-2, 1e16
-MUCH = 1000.0
+MUCH = 10_000.0
 SMALL_GAIN = 0.25
 
 
@@ -74,9 +74,9 @@ class ResidualStream(FigureKind[ResidualStreamParameters]):
         return [
             Goal(
                 "exploded",
-                "Without a norm, after which block does the variance first pass 1,000?",
+                "Without a norm, after which block does the variance first pass 10,000?",
                 "Where (1 + <var>g</var>²)<sup><var>L</var></sup> does: for <var>g</var> = 1 "
-                "after ten doublings, since 2¹⁰ = 1024.",
+                "after 14 doublings, since 2¹³ = 8192 and 2¹⁴ = 16384.",
             ),
             Goal(
                 "diluted",

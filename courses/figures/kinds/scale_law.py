@@ -168,7 +168,7 @@ class ScaleLaw(FigureKind[ScaleLawParameters]):
             },
             goals={
                 "off": near,
-                "moved": near and abs(float(state["eps"]) - math.log10(given.eps)) > 0.01,
+                "moved": near and abs(float(state["eps"]) - math.log10(given.eps)) > 0.5,
             },
         )
 

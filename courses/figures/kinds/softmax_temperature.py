@@ -24,7 +24,7 @@ from courses.figures.svg import Drawing
 
 WIDTH, HEIGHT = 420.0, 320.0
 BAR_SHARE = 0.7  # of the room that each class has
-TEMPERATURE_LOW, TEMPERATURE_HIGH = 0.05, 50.0
+TEMPERATURE_LOW, TEMPERATURE_HIGH = 0.01, 100.0
 LARGEST_LOGIT = 1e4
 # exp of anything above this is infinite in float32.
 FLOAT32_LARGEST_EXPONENT = math.log(float(np.finfo(np.float32).max))

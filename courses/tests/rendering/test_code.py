@@ -10,7 +10,7 @@ from pygments.token import STANDARD_TYPES
 
 from courses.rendering import render_code
 
-CODE_CSS = Path(settings.BASE_DIR) / "static" / "css" / "code.css"
+SITE_CSS = Path(settings.BASE_DIR) / "static" / "css" / "site.css"
 
 PYTHON = '''
 
@@ -71,12 +71,14 @@ def test_windows_line_ends_do_not_make_lines() -> None:
 
 def colours() -> dict[str, tuple[str, str]]:
     """Custom property to its light and dark colour, of the code and of the page's styles."""
-    found: dict[str, tuple[str, str]] = {}
-    for name in ("site.css", "code.css"):
-        text = (CODE_CSS.parent / name).read_text()
-        pattern = r"--([\w-]+):\s*light-dark\(\s*(#[0-9a-f]{3,6})\s*,\s*(#[0-9a-f]{3,6})\s*\)"
-        found |= {m[1]: (m[2], m[3]) for m in re.finditer(pattern, text)}
-    return found
+    pattern = r"--([\w-]+):\s*light-dark\(\s*(#[0-9a-f]{3,6})\s*,\s*(#[0-9a-f]{3,6})\s*\)"
+    return {m[1]: (m[2], m[3]) for m in re.finditer(pattern, SITE_CSS.read_text())}
+
+
+def code_rules() -> str:
+    """The part of the page's styles that is for listings."""
+    section = SITE_CSS.read_text().split("/* --- what the renderer writes", 1)[1]
+    return section.split("/* ---", 1)[0]
 
 
 def luminance(colour: str) -> float:
@@ -113,8 +115,7 @@ def test_every_token_is_readable_on_plain_and_marked_lines(background: str, them
 
 
 def test_tokens_are_coloured_by_the_checked_properties_alone() -> None:
-    css = CODE_CSS.read_text()
-    rules = css.split("}", 1)[1]  # behind :root
+    rules = code_rules()
     assert set(re.findall(r"(?<![-\w])color:\s*([^;]+);", rules)) <= {
         f"var(--{name})" for name in colours()
     }
@@ -122,7 +123,7 @@ def test_tokens_are_coloured_by_the_checked_properties_alone() -> None:
 
 
 def test_every_class_of_the_highlighter_has_a_colour() -> None:
-    css = CODE_CSS.read_text()
+    css = code_rules()
     coloured = " ".join(re.findall(r":is\(([^)]*)\) \{ color", css))
     known = set(re.findall(r"\.(\w+)", coloured))
     assert {name for name in STANDARD_TYPES.values() if name} - known == set()

@@ -3,7 +3,7 @@
 import { percent, shown } from "../numbers.js";
 
 const [VARIANCE_LOW, VARIANCE_HIGH] = [1e-2, 1e16];
-const MUCH = 1000;
+const MUCH = 10_000;
 const SMALL_GAIN = 0.25;
 
 export function view({ variances }, state) {

@@ -72,7 +72,7 @@ export function view({ x, eps: startEps }, state) {
       off: percent(off),
       edge: shown(edge, 3),
     },
-    goals: { off: near, moved: near && Math.abs(state.eps - Math.log10(startEps)) > 0.01 },
+    goals: { off: near, moved: near && Math.abs(state.eps - Math.log10(startEps)) > 0.5 },
   };
 }
 
