@@ -8,7 +8,7 @@ from django import forms
 from django.contrib.auth.models import User
 
 
-class NameForm(forms.ModelForm):  # type: ignore[type-arg]
+class NameForm(forms.ModelForm):
     """First and last name, both as one likes."""
 
     class Meta:

@@ -27,7 +27,7 @@ function build(address, slash) {
         spellcheck="false" placeholder="Words, symbols or TeX" role="combobox" aria-autocomplete="list"
         aria-expanded="false" aria-controls="search-dialog-list"><button class="button quiet" type="button">Close</button></div>
     </form>
-    <div class="search-found"></div>
+    <div class="search-found" tabindex="0" role="group" aria-label="Results"></div>
     <div class="search-keys"><span><kbd>↑</kbd> <kbd>↓</kbd> choose · <kbd>Enter</kbd> open · <kbd>Esc</kbd> close</span>
       <label><input type="checkbox"> The key <kbd>/</kbd> opens this</label></div>`;
   form = dialog.querySelector("form");
