@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_worker.judge.case import Case
+from gpu_worker.judge.case import Case, method_at
 from gpu_worker.judge.reference import Expected
+from gpu_worker.judge.refusals import FORBIDDEN_IMPORT, refusal_text
 from gpu_worker.judge.transcript import PlayedCase, Raised, Refused, same_bytes
 from gpu_worker.judge.units import error_in_units, histogram, limit_in_units
 from gpu_worker.protocol import Outcome
-from gpu_worker.sandbox.inside.wire import Reason
 
 
 class Sign(StrEnum):
@@ -90,7 +89,7 @@ def judge_case(
             return CaseVerdict(False, Outcome.WRONG_ANSWER, message, deviation)
         worst = max(filter(None, (worst, deviation)), key=lambda item: item.share)
     if played.problem:
-        return _judge_problem(played.problem, show=case.public)
+        return _judge_problem(played.problem, case, played.called)
     if not played.complete:
         raise ValueError("a case without an end was compared")
     if broken := _broken_promise(case, played):
@@ -213,49 +212,16 @@ def _input_names(case: Case) -> list[str]:
     return [names[place] for place in range(len(case.script.arrays))]
 
 
-def _judge_problem(problem: Raised | Refused, *, show: bool) -> CaseVerdict:
+def _judge_problem(problem: Raised | Refused, case: Case, called: int) -> CaseVerdict:
+    method = method_at(case, called)
+    where = f" in {method}" if method else ""
     if isinstance(problem, Refused):
-        outcome, message = Outcome.CONTRACT_ERROR, refusal_text(problem, show=show)
+        outcome = Outcome.CONTRACT_ERROR
+        message = refusal_text(problem, case, called, show=case.public)
     elif problem.name == "MemoryError":
-        outcome, message = Outcome.MEMORY_LIMIT, "The program asked for more memory than allowed."
+        outcome, message = Outcome.MEMORY_LIMIT, f"Your code asked for more memory than allowed{where}."
     elif problem.name == "ForbiddenImportError":
         outcome, message = Outcome.CONTRACT_ERROR, FORBIDDEN_IMPORT
     else:
-        outcome, message = Outcome.RUNTIME_ERROR, f"Your code raised {problem.name}."
+        outcome, message = Outcome.RUNTIME_ERROR, f"Your code raised {problem.name}{where}."
     return CaseVerdict(False, outcome, message, problem=problem)
-
-
-FORBIDDEN_IMPORT = (
-    "Your file imports a package that is not available here. Use NumPy and Python's standard "
-    "library only."
-)
-
-
-def refusal_text(refused: Refused, *, show: bool) -> str:
-    """Return a sentence on what is missing or of the wrong kind, and what to do.
-
-    `show` gives the learner's own name for it, which in a hidden case could carry its inputs:
-    there, only names that Python and NumPy give are shown.
-    """
-    name = refused.text[:80] if show or refused.text in _COMMON_NAMES else ""
-    if refused.reason is Reason.METHOD_MISSING:
-        return f"Your class has no method {name or 'of that name'}. Add it: the grader calls it."
-    if refused.reason is Reason.ATTRIBUTE_MISSING:
-        attribute = name or "for each gradient"
-        where = f"Set self.{name} in backward." if name else "Set them in backward."
-        return f"After backward, your class has no attribute {attribute}. {where}"
-    if refused.reason is Reason.NOT_AN_ARRAY:
-        return (
-            f"A result is of type {name or 'a class of your own'}, but it must be exactly a "
-            "numpy.ndarray."
-        )
-    kind = f"dtype {name}, which" if name else "a dtype that"
-    return f"A result has {kind} cannot be compared: use a floating dtype."
-
-
-_COMMON_NAMES: Final = frozenset(
-    ("forward", "backward", "dgamma", "dbeta")
-    + tuple(name for name, value in vars(builtins).items() if isinstance(value, type))
-    + ("NoneType", "generator", "coroutine", "function", "method", "matrix", "memmap")
-    + ("MaskedArray", "recarray", "object", "longdouble", "float128", "complex256")
-)

@@ -56,7 +56,7 @@ def test_an_error_in_a_hidden_case_shows_type_and_line_and_none_of_its_values(
     assert failure is not None
     assert failure.traceback == ""
     assert failure.line == 15
-    assert "Your code raised Exception." in failure.message
+    assert "Your code raised Exception in forward." in failure.message
     everything = graded.report.model_dump_json()
     assert "LEAK" not in everything
     assert "Input_" not in everything
