@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,23 @@ from gpu_worker.protocol import Outcome
 
 
 class Sign(StrEnum):
-    """What a case shows beside, or instead of, a wrong number."""
+    """What a case shows beside, or instead of, a wrong number.
 
-    INPUT_MODIFIED = "input-modified"
+    Besides these there is one for each input that is changed, see `modified`.
+    """
+
     OUTPUT_REUSED = "output-reused"
     NOT_REPEATABLE = "not-repeatable"
+
+
+def modified(name: str) -> str:
+    """Return the sign that an input is changed: x, dout, or a parameter by its name."""
+    return f"{name}-modified"
+
+
+def is_modified(sign: str) -> bool:
+    """True for the signs that `modified` makes."""
+    return sign.endswith("-modified")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +71,7 @@ class CaseVerdict:
     outcome: Outcome = Outcome.ACCEPTED
     message: str = ""
     worst: Deviation | None = None
-    sign: Sign | None = None
+    sign: str = ""
     problem: Raised | Refused | None = None
 
 
@@ -71,9 +83,10 @@ def judge_case(
     Raises:
         ValueError: the case was not played to its end and nothing says why.
     """
-    if played.complete and (message := _changed_input(case, played)):
+    if played.complete and (changed := _changed_inputs(case, played)):
         # First, because wrong numbers follow from it where an input is used again.
-        return CaseVerdict(False, Outcome.WRONG_ANSWER, message, sign=Sign.INPUT_MODIFIED)
+        message = _change_text(changed)
+        return CaseVerdict(False, Outcome.WRONG_ANSWER, message, sign=modified(changed[0]))
     worst: Deviation | None = None
     once = len(expected) // case.repeats
     for place, (got, wanted) in enumerate(zip(played.results, expected, strict=False)):
@@ -131,11 +144,11 @@ def result_dtype(case: Case, got: NDArray[Any]) -> np.dtype[Any]:
     return min(case.dtype, got.dtype, key=lambda dtype: dtype.itemsize)
 
 
-def signs_of(case: Case, played: PlayedCase) -> set[Sign]:
+def signs_of(case: Case, played: PlayedCase) -> set[str]:
     """Return every sign that a case shows which was played to its end, numbers aside."""
     if not played.complete:
         return set()
-    signs = {Sign.INPUT_MODIFIED} if _changed_input(case, played) else set()
+    signs = {modified(name) for name in _changed_inputs(case, played)}
     broken = _broken_promise(case, played)
     return signs | ({broken[0]} if broken else set())
 
@@ -158,13 +171,20 @@ def _contract_breach(
     return ""
 
 
-def _changed_input(case: Case, played: PlayedCase) -> str:
-    for name, before, after in zip(
-        _input_names(case), _last_contents(case), played.inputs, strict=True
-    ):
-        if not same_bytes(before, after):
-            return f"Your code changed its input {name}. Work on a copy: the caller still needs it."
-    return ""
+def _changed_inputs(case: Case, played: PlayedCase) -> list[str]:
+    """Return the names of the inputs that do not hold what they were given, each once."""
+    contents = zip(_input_names(case), _last_contents(case), played.inputs, strict=True)
+    changed = [name for name, before, after in contents if not same_bytes(before, after)]
+    return list(dict.fromkeys(changed))
+
+
+def _change_text(names: list[str]) -> str:
+    listed = " and ".join(names)
+    one = len(names) == 1
+    return (
+        f"Your code changed its input{'' if one else 's'} {listed}. Work on a copy: the caller "
+        f"still needs {'it' if one else 'them'}."
+    )
 
 
 def _broken_promise(case: Case, played: PlayedCase) -> tuple[Sign, str] | None:
@@ -187,11 +207,14 @@ def _judge_repeats(case: Case, played: PlayedCase) -> tuple[Sign, str] | None:
     count = len(played.results) // case.repeats
     for place, result in enumerate(played.results):
         if not same_bytes(result, played.results[place % count]):
-            return Sign.NOT_REPEATABLE, (
-                "The same input gave different results when it was given again: results must "
-                "not depend on earlier calls or on chance."
-            )
+            return Sign.NOT_REPEATABLE, NOT_REPEATED
     return None
+
+
+NOT_REPEATED: Final = (
+    "The same input gave different results when it was given again: results must not depend on "
+    "earlier calls or on chance."
+)
 
 
 def _last_contents(case: Case) -> list[NDArray[Any]]:

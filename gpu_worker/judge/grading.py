@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -15,7 +15,8 @@ import numpy as np
 from gpu_worker.exercises import Exercise, get
 from gpu_worker.judge import casegen, reporting
 from gpu_worker.judge.case import Case
-from gpu_worker.judge.diagnosis import JudgedCase, diagnose
+from gpu_worker.judge.compare import NOT_REPEATED, Sign
+from gpu_worker.judge.diagnosis import JudgedCase, diagnose, names_sign
 from gpu_worker.judge.execution import (
     Execution,
     Stop,
@@ -260,7 +261,7 @@ def _conclude(grading: _Grading, track: Track) -> Graded:
     report = Report(
         groups=groups,
         worst=reporting.worst_case(judged, grading.exercise.default_eps),
-        failure=_failure(grading, stop, failed),
+        failure=_failure(grading, stop, failed, mistakes),
         mistakes=mistakes,
         notes=[*_notes(outcome, mistakes=bool(mistakes)), *reporting.speed_notes(grading.speed)],
         speed=grading.speed,
@@ -272,7 +273,12 @@ def _conclude(grading: _Grading, track: Track) -> Graded:
     return Graded(outcome, score, report)
 
 
-def _failure(grading: _Grading, stop: Stop | None, failed: JudgedCase | None) -> Failure | None:
+def _failure(
+    grading: _Grading,
+    stop: Stop | None,
+    failed: JudgedCase | None,
+    mistakes: Sequence[Mistake],
+) -> Failure | None:
     lines = grading.source.count("\n") + 1
     if stop is None and failed is None:
         return None
@@ -282,6 +288,11 @@ def _failure(grading: _Grading, stop: Stop | None, failed: JudgedCase | None) ->
         assert failed is not None  # noqa: S101  looked at above
         titles = grading.exercise.group_titles
         failure, outcome = reporting.case_failure(failed, lines, titles), failed.verdict.outcome
+    if NOT_REPEATED not in failure.message and names_sign(
+        grading.exercise, mistakes, Sign.NOT_REPEATABLE
+    ):
+        # Wrong numbers come first in a case, but that they never repeat is what to know.
+        failure = failure.model_copy(update={"message": f"{failure.message} {NOT_REPEATED}"})
     if outcome is Outcome.MEMORY_LIMIT and not failure.limit:
         limit, measured = memory_texts(grading.executions[-1].run, grading.limits)
         failure = failure.model_copy(update={"limit": limit, "measured": measured})

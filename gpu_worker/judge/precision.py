@@ -90,12 +90,12 @@ def _made(
     variants = [known for known in bank if known.variant]
     if not pairs:
         for known in variants:
-            assert known.variant is not None  # noqa: S101  filtered above
-            yield (known,), known.variant
+            assert known.submission is not None  # noqa: S101  filtered above
+            yield (known,), known.submission
         return
     for pair in combinations(variants, 2):
         if pair[0].id == pair[1].id or any(known.native for known in pair):
             continue
-        variant = compose(exercise, pair)
+        variant = compose(exercise, pair, submitted=True)
         if variant:
             yield pair, variant

@@ -34,7 +34,7 @@ def variants() -> list[Any]:
 @pytest.mark.parametrize(("slug", "known"), variants())
 def test_each_variant_fails_and_is_named_alone(slug: str, known: KnownMistake) -> None:
     exercise = get(slug)
-    runs = rehearse(exercise, known.variant, 11, wide_results=known.wide_results)
+    runs = rehearse(exercise, known.submission, 11, wide_results=known.wide_results)
     assert any(not item.verdict.passed for run in runs for item in run)
     assert [mistake.id for mistake in diagnose(exercise, runs)] == [known.id]
 
@@ -55,7 +55,7 @@ def test_two_mistakes_in_different_steps_are_both_named(slug: str, one: str, oth
     exercise = get(slug)
     made = [known for known in bank(slug) if known.id in (one, other)]
     made = [next(known for known in made if known.id == id) for id in (one, other)]
-    variant = compose(exercise, made)
+    variant = compose(exercise, made, submitted=True)
     assert variant is not None
     wide = any(known.wide_results for known in made)
     runs = rehearse(exercise, variant, 17, wide_results=wide)
@@ -83,7 +83,7 @@ def test_a_changed_input_is_named_beside_a_mistake_in_the_numbers() -> None:
             return y
 
     named = [mistake.id for mistake in diagnose(exercise, rehearse(exercise, Both, 23))]
-    assert named == ["eps-outside-root", "input-modified"]
+    assert named == ["eps-outside-root", "x-modified"]
 
 
 def test_steps_that_overlap_are_not_made_together() -> None:
