@@ -40,7 +40,7 @@ from gpu_worker.protocol import (
     Track,
 )
 from gpu_worker.sandbox import isolation
-from gpu_worker.sandbox.client import Zygote
+from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, Zygote
 
 OnProgress = Callable[[Phase, int, int], None]
 """Called with the phase, the number of the running case (from 1) and the number of cases."""
@@ -317,7 +317,11 @@ def _receipt(grading: _Grading, track: Track) -> Receipt:
         platform=f"{platform.system()} {platform.release()} {platform.machine()}"[:200],
         node=grading.node[:200],
         isolation=isolation.level_text()[:200],
-        limits=dict(grading.limits),
+        limits={
+            **isolation.level_limits(),
+            **grading.limits,
+            "printed_megabytes": OUTPUT_DRAIN_BYTES / (1 << 20),
+        },
     )
 
 

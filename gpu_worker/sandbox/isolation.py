@@ -169,3 +169,12 @@ def level_text() -> str:
         RefusedError: it is too low.
     """
     return _found().text
+
+
+def level_limits() -> dict[str, float]:
+    """Return the limits that hold for every run on this machine, for receipts.
+
+    Raises:
+        RefusedError: its isolation is too low.
+    """
+    return _found().limits

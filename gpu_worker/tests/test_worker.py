@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_worker.protocol import GradeJob, NodeReport, Track, Verdict
+from gpu_worker.protocol import GradeJob, NodeReport, Progress, Track, Verdict
 from gpu_worker.queues import TASK_RECORD_NODE, TASK_RECORD_PROGRESS, TASK_RECORD_VERDICT
 from gpu_worker.sandbox import isolation
 from gpu_worker.tests.worker_process import descendants, is_alive, running_worker
@@ -24,6 +24,23 @@ def job(source: str) -> dict[str, object]:
         track=Track.NUMPY,
         source=source,
     ).to_message()
+
+
+def test_a_grading_goes_on_while_the_broker_is_away_and_nothing_is_said_of_celery(
+    tmp_path: Path, right: str
+) -> None:
+    with running_worker(tmp_path, LEARNML_HEARTBEAT_SECONDS="0.2") as worker:
+        worker.wait_for(TASK_RECORD_NODE, 60)
+        worker.send(job("import time\ntime.sleep(3)\n" + right))
+        while Progress.from_message(worker.wait_for(TASK_RECORD_PROGRESS)).phase == "claimed":
+            pass
+        # What the new server does not hold cannot be handed out: the verdict is the first try's.
+        worker.restart_server()
+        verdict = Verdict.from_message(worker.wait_for(TASK_RECORD_VERDICT, 60))
+        assert verdict.outcome == "accepted"
+    log = (tmp_path / "worker.log").read_text()
+    assert "In Celery 5.1" not in log
+    assert "onnection to broker lost" in log
 
 
 def test_a_worker_reports_itself_grades_survives_junk_and_leaves_nothing_when_killed(

@@ -37,8 +37,12 @@ def server_program() -> str:
 class WorkerProcess:
     """A worker, the queue it serves, and what it puts on the queue `results`."""
 
-    def __init__(self, socket_path: str, worker: subprocess.Popen[bytes]) -> None:
+    def __init__(
+        self, socket_path: str, worker: subprocess.Popen[bytes], server: subprocess.Popen[bytes]
+    ) -> None:
         self.worker = worker
+        self.server = server
+        self._socket_path = socket_path
         self.app = Celery("tests")
         self.app.config_from_object(queues.celery_settings(broker_url(socket_path)))
         self._redis = redis.Redis(unix_socket_path=socket_path)
@@ -46,11 +50,21 @@ class WorkerProcess:
     def send(self, *arguments: Any) -> None:
         self.app.send_task(queues.TASK_GRADE, args=list(arguments), queue=queues.QUEUE_CPU)
 
+    def restart_server(self) -> None:
+        """Kill the queue server, with all that it holds, and start another in its place."""
+        self.server.kill()
+        self.server.wait()
+        self.server = start_server(self._socket_path)
+
     def wait_for(self, task: str, seconds: float = 20.0) -> dict[str, Any]:
         """Take messages from `results` until one is for this task; return its argument."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            item = self._redis.blpop([queues.QUEUE_RESULTS], timeout=1)
+            try:
+                item = self._redis.blpop([queues.QUEUE_RESULTS], timeout=1)
+            except redis.ConnectionError:
+                time.sleep(0.1)
+                continue
             if item:
                 message = json.loads(item[1])
                 if message["headers"]["task"] == task:
@@ -90,14 +104,19 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+def start_server(socket_path: str) -> subprocess.Popen[bytes]:
+    """Start a queue server that keeps nothing on disk."""
+    return subprocess.Popen(
+        [server_program(), "--port", "0", "--unixsocket", socket_path, "--save", ""],
+        stdout=subprocess.DEVNULL,
+        cwd=Path(socket_path).parent,
+    )
+
+
 @contextmanager
 def running_worker(folder: Path, **environment: str) -> Iterator[WorkerProcess]:
     socket_path = str(folder / "queue.sock")
-    server = subprocess.Popen(
-        [server_program(), "--port", "0", "--unixsocket", socket_path, "--save", ""],
-        stdout=subprocess.DEVNULL,
-        cwd=folder,
-    )
+    server = start_server(socket_path)
     worker = subprocess.Popen(
         [sys.executable, "-m", "celery", "--quiet", "-A", "gpu_worker.celery_app"]
         + ["worker", "-Q", "cpu", "-c", "1", "--loglevel", "WARNING"],
@@ -105,10 +124,11 @@ def running_worker(folder: Path, **environment: str) -> Iterator[WorkerProcess]:
         stderr=(folder / "worker.log").open("wb"),
         start_new_session=True,
     )
+    running = WorkerProcess(socket_path, worker, server)
     try:
-        yield WorkerProcess(socket_path, worker)
+        yield running
     finally:
-        for process in (worker, server):
+        for process in (worker, running.server):
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
                 try:
