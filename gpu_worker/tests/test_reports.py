@@ -163,7 +163,8 @@ def test_what_was_passed_before_a_limit_counts_and_what_was_not_run_is_open(
     endless = right.replace(
         "        d = dout", "        while dout.size > 12: pass\n        d = dout"
     )
-    graded = grade(endless, limits={"wall_seconds": 1.5})
+    # Processor time: it is the same however busy the machine is.
+    graded = grade(endless, limits={"cpu_seconds": 1.0})
     states = {group.id: group.passed for group in graded.report.groups}
     assert graded.outcome == "time_limit"
     assert states["public"] is True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,12 @@ import pytest
 from gpu_worker.protocol import GradeJob, NodeReport, Progress, Track, Verdict
 from gpu_worker.queues import TASK_RECORD_NODE, TASK_RECORD_PROGRESS, TASK_RECORD_VERDICT
 from gpu_worker.sandbox import isolation
-from gpu_worker.tests.worker_process import descendants, is_alive, running_worker
+from gpu_worker.tests.worker_process import (
+    descendants,
+    is_alive,
+    running_worker,
+    wait_until,
+)
 
 pytestmark = pytest.mark.services
 
@@ -60,14 +64,12 @@ def test_a_worker_reports_itself_grades_survives_junk_and_leaves_nothing_when_ki
         worker.send(job("while True: pass\n"))
         for _ in range(4):
             worker.wait_for(TASK_RECORD_PROGRESS)
-        below = descendants(worker.worker.pid)
         # The pool's process, two of bubblewrap, the zygote, the supervisor and the runner.
-        assert len(below) == 6
+        main = worker.worker.pid
+        wait_until(lambda: len(descendants(main)) == 6, found=lambda: descendants(main))
+        below = descendants(main)
         worker.worker.kill()
         worker.worker.wait()
-        deadline = time.monotonic() + 15
-        while any(is_alive(pid) for pid in below):
-            assert time.monotonic() < deadline, "a killed worker left processes behind"
-            time.sleep(0.1)
+        wait_until(lambda: not any(is_alive(pid) for pid in below))
     log = (tmp_path / "worker.log").read_text()
     assert f"Isolation of submissions: {isolation.establish().text}" in log

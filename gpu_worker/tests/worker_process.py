@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from celery import Celery
 
 from gpu_worker import queues
 
-START_SECONDS = 30.0
+_AT_REST = 4
+_LOOKS = 5
 
 
 def server_program() -> str:
@@ -56,7 +57,7 @@ class WorkerProcess:
         self.server.wait()
         self.server = start_server(self._socket_path)
 
-    def wait_for(self, task: str, seconds: float = 20.0) -> dict[str, Any]:
+    def wait_for(self, task: str, seconds: float = 60.0) -> dict[str, Any]:
         """Take messages from `results` until one is for this task; return its argument."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -94,6 +95,56 @@ def descendants(pid: int) -> list[int]:
             child = int(entry.parent.name)
             found += [child, *descendants(child)]
     return found
+
+
+def wait_until(
+    condition: Callable[[], object], seconds: float = 60.0, found: Callable[[], object] = str
+) -> None:
+    """Wait until the condition is true; a failure says what was `found` in its place.
+
+    The time is for a machine that is busy with other things: nothing is measured by it.
+    """
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {seconds} s; found: {found()}"
+        time.sleep(0.01)
+
+
+def at_rest(pid: int) -> list[int]:
+    """Return what is below a bubblewrap once the next runner waits for its order.
+
+    That is bubblewrap's second process, the zygote, the supervisor and the runner, each the only
+    child of the one before: while a run ends there may be four of them in another order.
+    """
+    seen: list[list[int]] = []
+
+    def settled() -> bool:
+        below = descendants(pid)
+        chain = all(parent(child) == above for above, child in zip([pid, *below], below))
+        seen.append(below)
+        same = len(seen) >= _LOOKS and all(look == below for look in seen[-_LOOKS:])
+        time.sleep(0.02)
+        return chain and len(below) == _AT_REST and same
+
+    wait_until(settled, found=lambda: seen[-_LOOKS:])
+    return seen[-1]
+
+
+def parent(pid: int) -> int:
+    """Return the process id of a process's parent, 0 if the process is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def busy_seconds(pid: int) -> float:
+    """Return the processor time that a process has used, 0 if it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def is_alive(pid: int) -> bool:
