@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from bench import rounds
 from gpu_worker.exercises import Exercise, get, slugs
 from gpu_worker.exercises.stored import Stored, stored
 from gpu_worker.judge import casegen, grade_source
@@ -83,37 +84,51 @@ def _loaded(exercise: Exercise, item: Stored) -> Any:
 
 
 def measure_wrong(folder: Path, seeds: int = WRONG_SEEDS) -> dict[str, Any]:
-    """Grade every stored wrong submission with several fresh seeds, in the sandbox."""
-    return {slug: _wrong(get(slug), seeds) for slug in slugs()}
+    """Grade every stored wrong submission with several fresh seeds, in the sandbox.
+
+    Round by round, each with a seed of its own for every submission, and taken up again where it
+    was broken off, as long as the engine's code is the same. `LEARNML_BENCH_MINUTES` ends it early:
+    no round is begun that the last one's time would not fit into.
+    """
+    kept = rounds.Rounds("verdicts_wrong")
+    work = [(slug, item.path.stem) for slug in slugs() for item in stored(get(slug), "wrong")]
+    kept.run(work, seeds, _grade_once)
+    return {slug: _summed_up(slug, kept) for slug in slugs()}
 
 
-def _wrong(exercise: Exercise, seeds: int) -> dict[str, Any]:
-    complaints: list[str] = []
-    outcomes: Counter[str] = Counter()
-    named: Counter[str] = Counter()
-    items = stored(exercise, "wrong")
-    with Zygote() as zygote:
-        for item in items:
-            for _ in range(seeds):
-                graded = grade_source(
-                    exercise.slug, "numpy", item.source, zygote=zygote, limits=item.limits
-                )
-                outcomes[graded.outcome] += 1
-                ids = [mistake.id for mistake in graded.report.mistakes]
-                if item.mistakes:
-                    named["right" if set(ids) == item.mistakes else "none or wrong"] += 1
-                if text := item.complaint(graded.outcome, ids):
-                    seed = graded.report.receipt.seed if graded.report.receipt else ""
-                    complaints.append(f"{text} Seed {seed}.")
+def _grade_once(slug: str, stem: str, zygote: Zygote) -> dict[str, Any]:
+    """Grade one stored wrong submission; say how it ended, and whether as its header says."""
+    (item,) = [item for item in stored(get(slug), "wrong") if item.path.stem == stem]
+    graded = grade_source(slug, "numpy", item.source, zygote=zygote, limits=item.limits)
+    ids = [mistake.id for mistake in graded.report.mistakes]
     return {
-        "submissions": len(items),
-        "seeds_each": seeds,
-        "gradings": len(items) * seeds,
+        "outcome": graded.outcome,
+        "named": ids,
+        "right": set(ids) == item.mistakes if item.mistakes else None,
+        "complaint": item.complaint(graded.outcome, ids),
+        "seed": graded.report.receipt.seed if graded.report.receipt else "",
+    }
+
+
+def _summed_up(slug: str, kept: rounds.Rounds) -> dict[str, Any]:
+    results = kept.results(slug)
+    named = Counter(
+        "right" if result["right"] else "none or wrong"
+        for result in results
+        if result["right"] is not None
+    )
+    complaints = [f"{r['complaint']} Seed {r['seed']}." for r in results if r["complaint"]]
+    outcomes = Counter(result["outcome"] for result in results)
+    return {
+        "submissions": len(stored(get(slug), "wrong")),
+        "seeds_each": kept.complete,
+        "gradings": len(results),
         "outcomes": dict(sorted(outcomes.items())),
         "accepted": outcomes["accepted"],
         "with_an_expected_mistake": dict(named),
         "not_as_their_header_says": len(complaints),
         "first_complaints": complaints[:20],
+        "code_sha256": kept.code,
     }
 
 
