@@ -80,9 +80,7 @@ def _beside_the_best(times: dict[str, float]) -> dict[str, Any]:
         own = times[f"chunked {direction}"]
         found[f"{direction}_best_other"] = best.removesuffix(f" {direction}")
         found[f"{direction}_times_best_other"] = round(own / others[best], 3)
-        found[f"{direction}_share_of_expression"] = round(
-            own / times[f"expression {direction}"], 3
-        )
+        found[f"{direction}_share_of_expression"] = round(own / times[f"expression {direction}"], 3)
     return found
 
 

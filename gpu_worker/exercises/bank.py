@@ -22,8 +22,9 @@ class KnownMistake:
     lines; `test` is the id of the group of cases that is there to catch it. `native` variants
     are played in the case's own dtype, because the mistake lies in its arithmetic;
     `wide_results` means that results may come out as float64. `exact_as` names the dtype that no
-    result is more exact than; where that alone is the mistake, `loses_digits` is set too, and the
-    loss must be seen in many cases; `made` is then the class that loses them. `covers` are the ids of others that this one says at once.
+    result is more exact than; where that alone is the mistake, `loses_digits` is set too, the loss
+    must be seen in many cases, and `made` is the class that loses them. `covers` are the ids of
+    others that this one says at once.
     """
 
     id: str
@@ -40,7 +41,6 @@ class KnownMistake:
     loses_digits: bool = False
     made: type | None = None
     covers: tuple[str, ...] = ()
-
 
     @property
     def submission(self) -> type | None:

@@ -242,7 +242,10 @@ def _judge_problem(problem: Raised | Refused, case: Case, called: int) -> CaseVe
         outcome = Outcome.CONTRACT_ERROR
         message = refusal_text(problem, case, called, show=case.public)
     elif problem.name == "MemoryError":
-        outcome, message = Outcome.MEMORY_LIMIT, f"Your code asked for more memory than allowed{where}."
+        outcome, message = (
+            Outcome.MEMORY_LIMIT,
+            f"Your code asked for more memory than allowed{where}.",
+        )
     elif problem.name == "ForbiddenImportError":
         outcome, message = Outcome.CONTRACT_ERROR, FORBIDDEN_IMPORT
     else:

@@ -83,7 +83,6 @@ def execute(
     Raises:
         SandboxError: the sandbox failed.
     """
-
     watch = _FrameWatch(on_case)
     scripts = tuple(case.script for case in cases)
     inputs = sum(total_bytes(script.arrays) for script in scripts)
@@ -222,8 +221,8 @@ def _reason_to_stop(
     if run.overflow == "output":
         return Stop(
             Outcome.OUTPUT_LIMIT,
-            "The program printed more than allowed and was stopped. Print less: of what is printed, "
-            f"{limits['output_kilobytes']:g} KB are kept and shown, however much it is.",
+            "The program printed more than allowed and was stopped. Print less: of what is "
+            f"printed, {limits['output_kilobytes']:g} KB are kept and shown, however much it is.",
             limit=f"{OUTPUT_DRAIN_BYTES // _MEGABYTE} MB",
             measured=f"more than {OUTPUT_DRAIN_BYTES // _MEGABYTE} MB",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -62,16 +63,21 @@ class Naming:
         }
 
 
-def bank_precision(exercise: Exercise, seeds: Iterable[int], *, pairs: bool) -> Naming:
+def bank_precision(
+    exercise: Exercise, seeds: Iterable[int], *, pairs: bool, sample: int | None = None
+) -> Naming:
     """Play each mistake of the bank, or each pair that replaces different steps, as a submission.
 
-    A name that says several mistakes at once (`covers`) counts as those.
+    `sample` takes so many of them for each seed, drawn by it, in place of all. A name that says several mistakes at once (`covers`) counts as those.
     """
     bank = list(exercise.module("mistakes").MISTAKES)
     covers = {known.id: known.covers for known in bank}
     naming = Naming()
     for seed in seeds:
-        for mistakes, variant in _made(exercise, bank, pairs=pairs):
+        made_here = list(_made(exercise, bank, pairs=pairs))
+        if sample is not None:
+            made_here = random.Random(seed).sample(made_here, min(sample, len(made_here)))
+        for mistakes, variant in made_here:
             wide = any(known.wide_results for known in mistakes)
             runs = rehearse(exercise, variant, seed, wide_results=wide)
             made = frozenset(known.id for known in mistakes)

@@ -124,10 +124,8 @@ def _read_case(stream: Iterator[Frame], case: Case, number: int, played: PlayedC
     played.complete = True
 
 
-def _awaited(
-    case: Case, played: PlayedCase
-) -> Iterator[tuple[list[NDArray[Any]] | None, int]]:
-    """Yield what a case sends, in order: where its array belongs, None for a call, and the place."""
+def _awaited(case: Case, played: PlayedCase) -> Iterator[tuple[list[NDArray[Any]] | None, int]]:
+    """Yield what a case sends, in order: where an array belongs, None for a call; its place."""
     operations = case.script.operations
     for position, operation in enumerate(operations):
         if operation.kind in CALLS:

@@ -120,7 +120,9 @@ def at_rest(pid: int) -> list[int]:
 
     def settled() -> bool:
         below = descendants(pid)
-        chain = all(parent(child) == above for above, child in zip([pid, *below], below))
+        chain = all(
+            parent(child) == above for above, child in zip([pid, *below], below, strict=False)
+        )
         seen.append(below)
         same = len(seen) >= _LOOKS and all(look == below for look in seen[-_LOOKS:])
         time.sleep(0.02)

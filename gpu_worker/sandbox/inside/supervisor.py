@@ -18,8 +18,8 @@ from typing import Final, NoReturn
 
 from . import runner
 from .layers import memory, namespaces, process
-from .layers.memory import MemoryWatch
 from .layers.limits import RunLimits
+from .layers.memory import MemoryWatch
 from .walls import Walls
 
 SETUP_SECONDS: Final = 10.0

@@ -70,8 +70,8 @@ class HalfXAndDout(HalfX):
 
 @MISTAKES.variant(
     "float16-inside",
-    "x, dout, gamma and beta are rounded to float16 on the way, whatever their type is. float16 has "
-    "three digits only: convert to a wider type, never to a narrower one.",
+    "x, dout, gamma and beta are rounded to float16 on the way, whatever their type is. float16 "
+    "has three digits only: convert to a wider type, never to a narrower one.",
     **_HALF,
 )
 class HalfEverything(HalfXAndDout):
