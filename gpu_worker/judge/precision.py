@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
+
+import numpy as np
 
 from gpu_worker.exercises.bank import KnownMistake
 from gpu_worker.exercises.registry import Exercise
@@ -68,15 +69,17 @@ def bank_precision(
 ) -> Naming:
     """Play each mistake of the bank, or each pair that replaces different steps, as a submission.
 
-    `sample` takes so many of them for each seed, drawn by it, in place of all. A name that says several mistakes at once (`covers`) counts as those.
+    `sample` takes so many of them for each seed, drawn by it, in place of all. A name that says
+    several mistakes at once (`covers`) counts as those.
     """
     bank = list(exercise.module("mistakes").MISTAKES)
     covers = {known.id: known.covers for known in bank}
     naming = Naming()
     for seed in seeds:
         made_here = list(_made(exercise, bank, pairs=pairs))
-        if sample is not None:
-            made_here = random.Random(seed).sample(made_here, min(sample, len(made_here)))
+        if sample is not None and sample < len(made_here):
+            drawn = np.random.default_rng(seed).choice(len(made_here), sample, replace=False)
+            made_here = [made_here[place] for place in drawn]
         for mistakes, variant in made_here:
             wide = any(known.wide_results for known in mistakes)
             runs = rehearse(exercise, variant, seed, wide_results=wide)
