@@ -9,7 +9,7 @@ import pytest
 
 from gpu_worker.exercises import UnknownExerciseError, get, slugs
 from gpu_worker.exercises.bank import KnownMistake
-from gpu_worker.judge.compare import Sign
+from gpu_worker.judge.compare import Sign, modified
 
 STEPS = {"definition", "rms-gradient", "chain-rule", "jacobian", "result", "dgamma"}
 FORMULAS = {"universal-approximation", "layernorm", "rmsnorm", "scale-invariance"}
@@ -43,12 +43,13 @@ def test_an_unknown_exercise_and_an_unknown_track_say_what_there_is() -> None:
 def test_mistakes_point_to_things_that_exist(slug: str) -> None:
     groups = {group.id for group in get(slug).groups}
     assert len({known.id for known in bank(slug)}) >= 20
+    signs = {*Sign, *map(modified, ("x", "dout", *get(slug).parameters))}
     for known in bank(slug):
         assert known.step in STEPS, known.id
         assert known.formula in FORMULAS, known.id
         assert known.line in LINES, known.id
         assert known.test in groups, known.id
-        assert (known.variant is None) == (known.sign in set(Sign))
+        assert (known.variant is None) == (known.sign in signs)
         assert known.explanation.endswith(".")
 
 
