@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,15 @@ class Rounds:
 def seconds_allowed() -> float:
     """Return for how long something new may be begun, from `LEARNML_BENCH_MINUTES`."""
     return 60 * float(os.environ.get("LEARNML_BENCH_MINUTES") or "inf")
+
+
+def in_time(seeds: Iterable[int]) -> Iterator[int]:
+    """Yield the first seed, and more as long as it is allowed to begin something new."""
+    deadline = time.monotonic() + seconds_allowed()
+    for number, seed in enumerate(seeds):
+        if number and time.monotonic() > deadline:
+            return
+        yield seed
 
 
 def code_sha256() -> str:

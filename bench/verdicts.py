@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import sys
-import time
 import warnings
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -44,15 +43,12 @@ def measure_honest(folder: Path, seeds: int = HONEST_SEEDS) -> dict[str, Any]:
 
 
 def _honest(exercise: Exercise, seeds: int) -> dict[str, Any]:
-    deadline = time.monotonic() + rounds.seconds_allowed()
     solutions = {item.path.stem: _loaded(exercise, item) for item in stored(exercise, "correct")}
     largest: dict[str, float] = defaultdict(float)
     limits: dict[str, float] = {}
     alarms: list[str] = []
     judged = done = 0
-    for seed in range(1, seeds + 1):
-        if done and time.monotonic() > deadline:
-            break
+    for seed in rounds.in_time(range(1, seeds + 1)):
         done = seed
         cases = casegen.hidden_cases(exercise, seed)
         for case in casegen.public_cases(exercise) + cases:
@@ -147,8 +143,10 @@ def measure_mistakes(folder: Path) -> dict[str, Any]:
     np.seterr(all="ignore")
     return {
         slug: {
-            "single": bank_precision(get(slug), BANK_SEEDS, pairs=False).as_dict(),
-            "pairs": bank_precision(get(slug), PAIR_SEEDS, pairs=True, sample=PAIRS_EACH).as_dict(),
+            "single": bank_precision(get(slug), rounds.in_time(BANK_SEEDS), pairs=False).as_dict(),
+            "pairs": bank_precision(
+                get(slug), rounds.in_time(PAIR_SEEDS), pairs=True, sample=PAIRS_EACH
+            ).as_dict(),
         }
         for slug in slugs()
     }
