@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from bench import rounds
 from gpu_worker.exercises import Exercise, get, slugs
 from gpu_worker.exercises.stored import Stored, stored
 from gpu_worker.judge import casegen, grade_source
@@ -29,10 +30,15 @@ HONEST_SEEDS = 200
 WRONG_SEEDS = 20
 BANK_SEEDS = (101, 102, 103)
 PAIR_SEEDS = (201, 202)
+PAIRS_EACH = 60
+"""Pairs drawn for each seed, of the more than a thousand that can be made."""
 
 
 def measure_honest(folder: Path, seeds: int = HONEST_SEEDS) -> dict[str, Any]:
-    """Judge every stored correct solution on the cases of many seeds."""
+    """Judge every stored correct solution on the cases of many seeds.
+
+    `LEARNML_BENCH_MINUTES` is the time for each exercise, after which no seed is begun.
+    """
     return {slug: _honest(get(slug), seeds) for slug in slugs()}
 
 
@@ -41,8 +47,9 @@ def _honest(exercise: Exercise, seeds: int) -> dict[str, Any]:
     largest: dict[str, float] = defaultdict(float)
     limits: dict[str, float] = {}
     alarms: list[str] = []
-    judged = 0
-    for seed in range(1, seeds + 1):
+    judged = done = 0
+    for seed in rounds.in_time(range(1, seeds + 1)):
+        done = seed
         cases = casegen.hidden_cases(exercise, seed)
         for case in casegen.public_cases(exercise) + cases:
             expected = expected_results(exercise, case)
@@ -62,7 +69,7 @@ def _honest(exercise: Exercise, seeds: int) -> dict[str, Any]:
                             largest[key], limits[key] = deviation.units, deviation.limit
     return {
         "solutions": len(solutions),
-        "seeds": seeds,
+        "seeds": done,
         "cases_judged": judged,
         "false_alarms": len(alarms),
         "first_false_alarms": alarms[:20],
@@ -83,47 +90,63 @@ def _loaded(exercise: Exercise, item: Stored) -> Any:
 
 
 def measure_wrong(folder: Path, seeds: int = WRONG_SEEDS) -> dict[str, Any]:
-    """Grade every stored wrong submission with several fresh seeds, in the sandbox."""
-    return {slug: _wrong(get(slug), seeds) for slug in slugs()}
+    """Grade every stored wrong submission with several fresh seeds, in the sandbox.
+
+    Round by round, each with a seed of its own for every submission, and taken up again where it
+    was broken off, as long as the engine's code is the same. `LEARNML_BENCH_MINUTES` ends it early:
+    no round is begun that the last one's time would not fit into.
+    """
+    kept = rounds.Rounds("verdicts_wrong")
+    work = [(slug, item.path.stem) for slug in slugs() for item in stored(get(slug), "wrong")]
+    kept.run(work, seeds, _grade_once)
+    return {slug: _summed_up(slug, kept) for slug in slugs()}
 
 
-def _wrong(exercise: Exercise, seeds: int) -> dict[str, Any]:
-    complaints: list[str] = []
-    outcomes: Counter[str] = Counter()
-    named: Counter[str] = Counter()
-    items = stored(exercise, "wrong")
-    with Zygote() as zygote:
-        for item in items:
-            for _ in range(seeds):
-                graded = grade_source(
-                    exercise.slug, "numpy", item.source, zygote=zygote, limits=item.limits
-                )
-                outcomes[graded.outcome] += 1
-                ids = [mistake.id for mistake in graded.report.mistakes]
-                if item.mistakes:
-                    named["right" if set(ids) == item.mistakes else "none or wrong"] += 1
-                if text := item.complaint(graded.outcome, ids):
-                    seed = graded.report.receipt.seed if graded.report.receipt else ""
-                    complaints.append(f"{text} Seed {seed}.")
+def _grade_once(slug: str, stem: str, zygote: Zygote) -> dict[str, Any]:
+    """Grade one stored wrong submission; say how it ended, and whether as its header says."""
+    (item,) = [item for item in stored(get(slug), "wrong") if item.path.stem == stem]
+    graded = grade_source(slug, "numpy", item.source, zygote=zygote, limits=item.limits)
+    ids = [mistake.id for mistake in graded.report.mistakes]
     return {
-        "submissions": len(items),
-        "seeds_each": seeds,
-        "gradings": len(items) * seeds,
+        "outcome": graded.outcome,
+        "named": ids,
+        "right": set(ids) == item.mistakes if item.mistakes else None,
+        "complaint": item.complaint(graded.outcome, ids),
+        "seed": graded.report.receipt.seed if graded.report.receipt else "",
+    }
+
+
+def _summed_up(slug: str, kept: rounds.Rounds) -> dict[str, Any]:
+    results = kept.results(slug)
+    named = Counter(
+        "right" if result["right"] else "none or wrong"
+        for result in results
+        if result["right"] is not None
+    )
+    complaints = [f"{r['complaint']} Seed {r['seed']}." for r in results if r["complaint"]]
+    outcomes = Counter(result["outcome"] for result in results)
+    return {
+        "submissions": len(stored(get(slug), "wrong")),
+        "seeds_each": kept.complete,
+        "gradings": len(results),
         "outcomes": dict(sorted(outcomes.items())),
         "accepted": outcomes["accepted"],
         "with_an_expected_mistake": dict(named),
         "not_as_their_header_says": len(complaints),
         "first_complaints": complaints[:20],
+        "code_sha256": kept.code,
     }
 
 
 def measure_mistakes(folder: Path) -> dict[str, Any]:
-    """Play every known mistake, and every pair that can be made together, and see what is named."""
+    """Play every known mistake, and pairs that can be made together, and see what is named."""
     np.seterr(all="ignore")
     return {
         slug: {
-            "single": bank_precision(get(slug), BANK_SEEDS, pairs=False).as_dict(),
-            "pairs": bank_precision(get(slug), PAIR_SEEDS, pairs=True).as_dict(),
+            "single": bank_precision(get(slug), rounds.in_time(BANK_SEEDS), pairs=False).as_dict(),
+            "pairs": bank_precision(
+                get(slug), rounds.in_time(PAIR_SEEDS), pairs=True, sample=PAIRS_EACH
+            ).as_dict(),
         }
         for slug in slugs()
     }

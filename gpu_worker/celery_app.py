@@ -13,9 +13,11 @@ All settings come from the environment, see `gpu_worker.queues`:
 from __future__ import annotations
 
 import logging
+import warnings
 from typing import Any
 
 from celery import Celery
+from celery.exceptions import CPendingDeprecationWarning
 from celery.signals import (
     celeryd_after_setup,
     worker_process_init,
@@ -56,6 +58,9 @@ def _isolate_or_refuse(**_: Any) -> None:
 @worker_ready.connect
 def _announce(sender: Any = None, **_: Any) -> None:
     """Report the node from now on."""
+    # Said at each loss of the broker, of a choice that is made: see `gpu_worker.queues`. Only now,
+    # since Celery sets filters of its own as it starts.
+    warnings.filterwarnings("ignore", "\\s*In Celery 5.1", CPendingDeprecationWarning)
     consumed = [queue.name for queue in sender.app.amqp.queues.consume_from.values()]
     NodeReporter(sender.app, consumed[0] if consumed else queues.QUEUE_CPU).start()
 

@@ -70,6 +70,11 @@ def celery_settings(broker_url: str) -> dict[str, Any]:
         "task_acks_late": True,
         "task_reject_on_worker_lost": True,
         "worker_prefetch_multiplier": 1,
+        # A grading goes on when the broker is lost: it needs no broker until it has a verdict, and
+        # sending that is tried again for a while. Cancelled, it would be handed out anew only
+        # after the visibility timeout. The message, whose acknowledgement is lost, is graded a
+        # second time then; that verdict finds its lease finished and changes nothing.
+        "worker_cancel_long_running_tasks_on_connection_loss": False,
         "task_time_limit": hard_time_limit_seconds(),
         "task_serializer": "json",
         "accept_content": ["json"],

@@ -26,6 +26,15 @@ def sum_over_rows(values: Array) -> Array:
 
 def row_pieces(rows: Array, work: np.dtype[Any]) -> Iterator[slice]:
     """Yield slices of rows (N, D) that take about `PIECE_BYTES` each in the dtype `work`."""
-    step = max(1, PIECE_BYTES // max(1, rows.shape[-1] * work.itemsize))
+    step = _rows_at_a_time(rows, work)
     for start in range(0, len(rows), step):
         yield slice(start, start + step)
+
+
+def spare_piece(rows: Array, work: np.dtype[Any]) -> Array:
+    """Return an array that any of the pieces of `row_pieces` fits into, for use by all of them."""
+    return np.empty((min(len(rows), _rows_at_a_time(rows, work)), rows.shape[-1]), work)
+
+
+def _rows_at_a_time(rows: Array, work: np.dtype[Any]) -> int:
+    return max(1, PIECE_BYTES // max(1, rows.shape[-1] * work.itemsize))

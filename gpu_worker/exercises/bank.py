@@ -21,8 +21,10 @@ class KnownMistake:
     `step`, `formula` and `line` are keys of the chapter's derivation steps, formulas and listing
     lines; `test` is the id of the group of cases that is there to catch it. `native` variants
     are played in the case's own dtype, because the mistake lies in its arithmetic;
-    `wide_results` means that results may come out as float64. `covers` are the ids of others
-    that this one says at once.
+    `wide_results` means that results may come out as float64. `exact_as` names the dtype that no
+    result is more exact than; where that alone is the mistake, `loses_digits` is set too, the loss
+    must be seen in many cases, and `made` is the class that loses them. `covers` are the ids of
+    others that this one says at once.
     """
 
     id: str
@@ -35,7 +37,15 @@ class KnownMistake:
     sign: str = ""
     native: bool = False
     wide_results: bool = False
+    exact_as: str = ""
+    loses_digits: bool = False
+    made: type | None = None
     covers: tuple[str, ...] = ()
+
+    @property
+    def submission(self) -> type | None:
+        """The class that makes the mistake, as a submission would."""
+        return self.made or self.variant
 
 
 class Bank:
@@ -61,5 +71,5 @@ class Bank:
         return register
 
     def sign(self, id: str, explanation: str, sign: str, **fields: Any) -> None:
-        """Register a mistake that shows by a sign of `gpu_worker.judge.compare.Sign`."""
+        """Register a mistake that shows by a sign of `gpu_worker.judge.compare`."""
         self._mistakes.append(KnownMistake(id, explanation, sign=sign, **fields))

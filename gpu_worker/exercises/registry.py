@@ -50,6 +50,11 @@ class Exercise:
     plans: tuple[CasePlan, ...]
     folder: Path
 
+    @property
+    def group_titles(self) -> dict[str, str]:
+        """The groups' titles by their ids."""
+        return {group.id: group.title for group in self.groups}
+
     def starter(self, track: str) -> str:
         """Return the file that a learner begins from.
 

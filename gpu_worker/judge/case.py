@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,27 @@ class Case:
     def compared(self) -> list[tuple[int, Operation]]:
         """Return the operations whose results are sent, with their positions."""
         return [(i, op) for i, op in enumerate(self.script.operations) if op.send]
+
+
+def describe(case: Case) -> str:
+    """Return a case in words: family, shape, dtype, layout, eps."""
+    eps = "the default" if case.eps is None else f"{case.eps:g}"
+    layout = "" if case.layout == "contiguous" else f", {case.layout}"
+    return f"{case.family}, shape {case.shape}, {case.dtype.name}{layout}, eps {eps}"
+
+
+def method_at(case: Case, called: int) -> str:
+    """Return the method that was called last, by the position of that call; empty for none."""
+    operations = case.script.operations
+    kind = operations[called].kind if 0 <= called < len(operations) else ""
+    return "__init__" if kind == "new" else kind
+
+
+def place_of(case: Case, titles: Mapping[str, str]) -> str:
+    """Return the case's place in words; `titles` are those of the groups by their ids."""
+    kind = "public" if case.public else "hidden"
+    title = titles.get(case.group, case.group)
+    return f"a {kind} case of the group “{title}” ({describe(case)})"
 
 
 def quantity_of(operation: Operation) -> str:

@@ -26,7 +26,7 @@ _DTYPES = {
 _DRAWN = {"drawn": families.DRAWN, "drawn-long": families.DRAWN_LONG}
 _REPEATS = 3
 _MANY_ROUNDS = (14, 20)
-_NEAR_COPIES = 4
+_NEAR_COPIES = 5
 
 
 def new_seed() -> int:
@@ -36,23 +36,31 @@ def new_seed() -> int:
 
 def public_cases(exercise: Exercise) -> list[Case]:
     """Return the exercise's fixed, documented cases."""
-    return [_public_case(exercise, public) for public in exercise.public_cases]
+    return [_public_case(exercise, *item) for item in enumerate(exercise.public_cases)]
 
 
 def hidden_cases(exercise: Exercise, seed: int) -> list[Case]:
     """Return one case per plan, all numbers drawn from `seed`."""
     draw = np.random.default_rng(seed)
-    return [CaseDrawer(exercise, plan, draw).draw() for plan in exercise.plans]
+    return [
+        CaseDrawer(exercise, plan, draw, by_name=_by_name(number)).draw()
+        for number, plan in enumerate(exercise.plans)
+    ]
 
 
-def _public_case(exercise: Exercise, public: PublicCase) -> Case:
+def _by_name(number: int) -> bool:
+    """Tell how a case makes its instances: by turns, so that every group has both ways."""
+    return number % 2 == 0
+
+
+def _public_case(exercise: Exercise, number: int, public: PublicCase) -> Case:
     dtype = np.dtype(public.dtype)
     x, dout = np.array(public.x, dtype), np.array(public.dout, dtype)
     parameters = {name: np.array(values, dtype) for name, values in public.parameters.items()}
     checks = frozenset({"y", "dx", *exercise.gradients})
     script = ScriptBuilder(checks, exercise.gradients)
     dim = x.shape[-1] if "dim" in exercise.constructor else 0
-    script.new(0, dim, public.eps, parameters, by_name=not parameters)
+    script.new(0, dim, public.eps, parameters, by_name=_by_name(number))
     script.forward(0, _contiguous(x))
     script.backward(0, _contiguous(dout))
     return Case(
@@ -72,8 +80,16 @@ def _public_case(exercise: Exercise, public: PublicCase) -> Case:
 class CaseDrawer:
     """Draws one case of a plan."""
 
-    def __init__(self, exercise: Exercise, plan: CasePlan, draw: np.random.Generator) -> None:
+    def __init__(
+        self,
+        exercise: Exercise,
+        plan: CasePlan,
+        draw: np.random.Generator,
+        *,
+        by_name: bool = False,
+    ) -> None:
         self.exercise = exercise
+        self.by_name = by_name
         self.plan = plan = _settled(plan, draw)
         self.rng = draw
         self.dtype = np.dtype(str(draw.choice(_DTYPES.get(plan.dtype, (plan.dtype,)))))
@@ -194,8 +210,10 @@ class CaseDrawer:
         self.new(0)
         place = self.script.forward(0, _contiguous(x))
         gradient = self.script.backward(0, _contiguous(dout))
-        self.script.forward(0, place)
-        self.script.backward(0, _contiguous(self.nearly(dout)))
+        for _ in range(_NEAR_COPIES):
+            # The same x: what is kept of it is right, and dout alone is another.
+            self.script.forward(0, place)
+            self.script.backward(0, _contiguous(self.nearly(dout)))
         for turn in range(_NEAR_COPIES):
             near, near_dout = self.nearly(x), self.nearly(dout)
             if turn % 2:
@@ -248,7 +266,8 @@ class CaseDrawer:
     def new(self, instance: int, eps: float | None = None) -> None:
         """Make an instance with parameters of its own, and with the case's eps or another."""
         dim = self.shape[-1] if "dim" in self.exercise.constructor else 0
-        self.script.new(instance, dim, self.eps if eps is None else eps, self.parameters())
+        eps = self.eps if eps is None else eps
+        self.script.new(instance, dim, eps, self.parameters(), by_name=self.by_name)
 
     def laid_out(self, values: Array) -> ArrayValue:
         """Ask for the plan's memory layout."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,20 +11,32 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_worker.judge.case import Case
+from gpu_worker.judge.case import Case, method_at
 from gpu_worker.judge.reference import Expected
+from gpu_worker.judge.refusals import FORBIDDEN_IMPORT, refusal_text
 from gpu_worker.judge.transcript import PlayedCase, Raised, Refused, same_bytes
 from gpu_worker.judge.units import error_in_units, histogram, limit_in_units
 from gpu_worker.protocol import Outcome
-from gpu_worker.sandbox.inside.wire import Reason
 
 
 class Sign(StrEnum):
-    """What a case shows beside, or instead of, a wrong number."""
+    """What a case shows beside, or instead of, a wrong number.
 
-    INPUT_MODIFIED = "input-modified"
+    Besides these there is one for each input that is changed, see `modified`.
+    """
+
     OUTPUT_REUSED = "output-reused"
     NOT_REPEATABLE = "not-repeatable"
+
+
+def modified(name: str) -> str:
+    """Return the sign that an input is changed: x, dout, or a parameter by its name."""
+    return f"{name}-modified"
+
+
+def is_modified(sign: str) -> bool:
+    """True for the signs that `modified` makes."""
+    return sign.endswith("-modified")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +71,7 @@ class CaseVerdict:
     outcome: Outcome = Outcome.ACCEPTED
     message: str = ""
     worst: Deviation | None = None
-    sign: Sign | None = None
+    sign: str = ""
     problem: Raised | Refused | None = None
 
 
@@ -72,9 +83,10 @@ def judge_case(
     Raises:
         ValueError: the case was not played to its end and nothing says why.
     """
-    if played.complete and (message := _changed_input(case, played)):
+    if played.complete and (changed := _changed_inputs(case, played)):
         # First, because wrong numbers follow from it where an input is used again.
-        return CaseVerdict(False, Outcome.WRONG_ANSWER, message, sign=Sign.INPUT_MODIFIED)
+        message = _change_text(changed)
+        return CaseVerdict(False, Outcome.WRONG_ANSWER, message, sign=modified(changed[0]))
     worst: Deviation | None = None
     once = len(expected) // case.repeats
     for place, (got, wanted) in enumerate(zip(played.results, expected, strict=False)):
@@ -90,7 +102,7 @@ def judge_case(
             return CaseVerdict(False, Outcome.WRONG_ANSWER, message, deviation)
         worst = max(filter(None, (worst, deviation)), key=lambda item: item.share)
     if played.problem:
-        return _judge_problem(played.problem, show=case.public)
+        return _judge_problem(played.problem, case, played.called)
     if not played.complete:
         raise ValueError("a case without an end was compared")
     if broken := _broken_promise(case, played):
@@ -132,11 +144,11 @@ def result_dtype(case: Case, got: NDArray[Any]) -> np.dtype[Any]:
     return min(case.dtype, got.dtype, key=lambda dtype: dtype.itemsize)
 
 
-def signs_of(case: Case, played: PlayedCase) -> set[Sign]:
+def signs_of(case: Case, played: PlayedCase) -> set[str]:
     """Return every sign that a case shows which was played to its end, numbers aside."""
     if not played.complete:
         return set()
-    signs = {Sign.INPUT_MODIFIED} if _changed_input(case, played) else set()
+    signs = {modified(name) for name in _changed_inputs(case, played)}
     broken = _broken_promise(case, played)
     return signs | ({broken[0]} if broken else set())
 
@@ -159,13 +171,20 @@ def _contract_breach(
     return ""
 
 
-def _changed_input(case: Case, played: PlayedCase) -> str:
-    for name, before, after in zip(
-        _input_names(case), _last_contents(case), played.inputs, strict=True
-    ):
-        if not same_bytes(before, after):
-            return f"Your code changed its input {name}. Work on a copy: the caller still needs it."
-    return ""
+def _changed_inputs(case: Case, played: PlayedCase) -> list[str]:
+    """Return the names of the inputs that do not hold what they were given, each once."""
+    contents = zip(_input_names(case), _last_contents(case), played.inputs, strict=True)
+    changed = [name for name, before, after in contents if not same_bytes(before, after)]
+    return list(dict.fromkeys(changed))
+
+
+def _change_text(names: list[str]) -> str:
+    listed = " and ".join(names)
+    one = len(names) == 1
+    return (
+        f"Your code changed its input{'' if one else 's'} {listed}. Work on a copy: the caller "
+        f"still needs {'it' if one else 'them'}."
+    )
 
 
 def _broken_promise(case: Case, played: PlayedCase) -> tuple[Sign, str] | None:
@@ -188,11 +207,14 @@ def _judge_repeats(case: Case, played: PlayedCase) -> tuple[Sign, str] | None:
     count = len(played.results) // case.repeats
     for place, result in enumerate(played.results):
         if not same_bytes(result, played.results[place % count]):
-            return Sign.NOT_REPEATABLE, (
-                "The same input gave different results when it was given again: results must "
-                "not depend on earlier calls or on chance."
-            )
+            return Sign.NOT_REPEATABLE, NOT_REPEATED
     return None
+
+
+NOT_REPEATED: Final = (
+    "The same input gave different results when it was given again: results must not depend on "
+    "earlier calls or on chance."
+)
 
 
 def _last_contents(case: Case) -> list[NDArray[Any]]:
@@ -213,49 +235,19 @@ def _input_names(case: Case) -> list[str]:
     return [names[place] for place in range(len(case.script.arrays))]
 
 
-def _judge_problem(problem: Raised | Refused, *, show: bool) -> CaseVerdict:
+def _judge_problem(problem: Raised | Refused, case: Case, called: int) -> CaseVerdict:
+    method = method_at(case, called)
+    where = f" in {method}" if method else ""
     if isinstance(problem, Refused):
-        outcome, message = Outcome.CONTRACT_ERROR, refusal_text(problem, show=show)
+        outcome = Outcome.CONTRACT_ERROR
+        message = refusal_text(problem, case, called, show=case.public)
     elif problem.name == "MemoryError":
-        outcome, message = Outcome.MEMORY_LIMIT, "The program asked for more memory than allowed."
+        outcome, message = (
+            Outcome.MEMORY_LIMIT,
+            f"Your code asked for more memory than allowed{where}.",
+        )
     elif problem.name == "ForbiddenImportError":
         outcome, message = Outcome.CONTRACT_ERROR, FORBIDDEN_IMPORT
     else:
-        outcome, message = Outcome.RUNTIME_ERROR, f"Your code raised {problem.name}."
+        outcome, message = Outcome.RUNTIME_ERROR, f"Your code raised {problem.name}{where}."
     return CaseVerdict(False, outcome, message, problem=problem)
-
-
-FORBIDDEN_IMPORT = (
-    "Your file imports a package that is not available here. Use NumPy and Python's standard "
-    "library only."
-)
-
-
-def refusal_text(refused: Refused, *, show: bool) -> str:
-    """Return a sentence on what is missing or of the wrong kind, and what to do.
-
-    `show` gives the learner's own name for it, which in a hidden case could carry its inputs:
-    there, only names that Python and NumPy give are shown.
-    """
-    name = refused.text[:80] if show or refused.text in _COMMON_NAMES else ""
-    if refused.reason is Reason.METHOD_MISSING:
-        return f"Your class has no method {name or 'of that name'}. Add it: the grader calls it."
-    if refused.reason is Reason.ATTRIBUTE_MISSING:
-        attribute = name or "for each gradient"
-        where = f"Set self.{name} in backward." if name else "Set them in backward."
-        return f"After backward, your class has no attribute {attribute}. {where}"
-    if refused.reason is Reason.NOT_AN_ARRAY:
-        return (
-            f"A result is of type {name or 'a class of your own'}, but it must be exactly a "
-            "numpy.ndarray."
-        )
-    kind = f"dtype {name}, which" if name else "a dtype that"
-    return f"A result has {kind} cannot be compared: use a floating dtype."
-
-
-_COMMON_NAMES: Final = frozenset(
-    ("forward", "backward", "dgamma", "dbeta")
-    + tuple(name for name, value in vars(builtins).items() if isinstance(value, type))
-    + ("NoneType", "generator", "coroutine", "function", "method", "matrix", "memmap")
-    + ("MaskedArray", "recarray", "object", "longdouble", "float128", "complex256")
-)

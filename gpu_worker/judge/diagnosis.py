@@ -2,55 +2,27 @@
 
 from __future__ import annotations
 
-import math
+import dataclasses
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from typing import Any
-
-import numpy as np
+from collections.abc import Callable, Iterable, Sequence
 
 from gpu_worker.exercises.bank import KnownMistake
 from gpu_worker.exercises.registry import Exercise
-from gpu_worker.judge.case import Case
-from gpu_worker.judge.compare import CaseVerdict, Sign, result_dtype, signs_of
-from gpu_worker.judge.reference import Array, Expected, play_exactly, reference_class
-from gpu_worker.judge.transcript import PlayedCase, Raised, Refused
-from gpu_worker.judge.units import error_in_units, limit_in_units
+from gpu_worker.judge.agreement import JudgedCase, explains_case
+from gpu_worker.judge.compare import Sign, is_modified, modified, signs_of
+from gpu_worker.judge.hypotheses import Hypothesis, compose, pairs, singles
+from gpu_worker.judge.reference import play_exactly, reference_class
+from gpu_worker.judge.transcript import Raised, Refused, same_bytes
 from gpu_worker.protocol import Mistake
 
-_NATIVE_SLACK = 8.0
-"""Variants in low precision round in another order than the submission does."""
-_DRIFT_SLACK = 4.0
+__all__ = ("JudgedCase", "as_message", "compose", "diagnose", "names_sign")
+
 _MAX_MISTAKES = 8
-_PAIRS_SECONDS = 1.0
+_PAIRS_SECONDS = 2.0
 """Processor time for trying pairs of mistakes; what is not found by then stays unnamed."""
-_VARIANT_ERRORS = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedCase:
-    """A case with what the submission gave and how it was judged."""
-
-    case: Case
-    played: PlayedCase
-    expected: Sequence[Expected]
-    verdict: CaseVerdict
-
-
-@dataclass(frozen=True, slots=True)
-class _Hypothesis:
-    """What a submission may be: the reference with some mistakes made."""
-
-    mistakes: tuple[KnownMistake, ...]
-    variant: type
-    native: bool = False
-    wide_results: bool = False
-
-    @property
-    def ids(self) -> frozenset[str]:
-        return frozenset(known.id for known in self.mistakes)
+_MIN_LOSSES = 3
+_LOSS_SHARE = 1 / 3
+"""Digits are lost in general, not by chance, if they are in this share of the cases."""
 
 
 def diagnose(exercise: Exercise, runs: Sequence[Sequence[JudgedCase]]) -> list[Mistake]:
@@ -71,14 +43,20 @@ def diagnose(exercise: Exercise, runs: Sequence[Sequence[JudgedCase]]) -> list[M
     if found is None:
         found = search.pair()
     if found is None:
-        # A sign is a fact, whatever the numbers are; it is named if each failed case shows it.
-        if any(item.verdict.sign not in search.signs for item in failed):
-            return []
         found = []
-    # Where a variant gives the same numbers, it explains too why they do not repeat.
-    signs = search.signs - {Sign.NOT_REPEATABLE} if found else search.signs
+        # A sign is a fact, whatever the numbers are. It is named if each failed case shows it;
+        # that results do not repeat always, since then nothing can explain the numbers.
+        if Sign.NOT_REPEATABLE not in search.signs and not all(map(search.shows_sign, failed)):
+            return []
+    signs = search.signs_beside(found)
     known = [*found, *(mistake for mistake in search.bank if mistake.sign in signs)]
     return [as_message(mistake) for mistake in known][:_MAX_MISTAKES]
+
+
+def names_sign(exercise: Exercise, mistakes: Sequence[Mistake], sign: str) -> bool:
+    """True if one of the mistakes named is the one that shows by this sign."""
+    shown = {known.id for known in exercise.module("mistakes").MISTAKES if known.sign == sign}
+    return any(mistake.id in shown for mistake in mistakes)
 
 
 def as_message(known: KnownMistake) -> Mistake:
@@ -93,24 +71,6 @@ def as_message(known: KnownMistake) -> Mistake:
     )
 
 
-def compose(exercise: Exercise, mistakes: Sequence[KnownMistake]) -> type | None:
-    """Return the reference with several mistakes made; None if they replace a common step."""
-    reference = reference_class(exercise)
-    variants = [known.variant for known in mistakes if known.variant]
-    replaced = [_steps(variant, reference) for variant in variants]
-    if any(one & other for one, other in combinations(replaced, 2)):
-        return None
-    name = "And".join(variant.__name__ for variant in variants)
-    # A class may not stand before one that derives from it.
-    variants = [v for v in variants if not any(v in w.__mro__[1:] for w in variants)]
-    return type(name, tuple(variants), {"shared": {}})
-
-
-def _steps(variant: type, reference: type) -> set[str]:
-    own = [cls for cls in variant.__mro__ if issubclass(cls, reference) and cls is not reference]
-    return {name for cls in own for name, value in vars(cls).items() if callable(value)}
-
-
 class _Search:
     """The hypotheses on one submission, and what speaks against each."""
 
@@ -119,16 +79,16 @@ class _Search:
         self.runs = runs
         self.bank: list[KnownMistake] = list(exercise.module("mistakes").MISTAKES)
         signs = {s for run in runs for item in run for s in signs_of(item.case, item.played)}
+        self.changes = {sign for sign in signs if is_modified(sign)}
         # The other signs follow from a changed input where it is used again.
-        changed = Sign.INPUT_MODIFIED in signs
-        self.signs = {Sign.INPUT_MODIFIED} if changed else signs
+        self.signs = self.changes or signs
 
     def single(self) -> list[KnownMistake] | None:
         """Return every mistake that explains the numbers; none if signs are all that is wrong."""
-        if self.signs and self._explains(_Hypothesis((), reference_class(self.exercise))):
+        if self.signs and self._explains(Hypothesis((), reference_class(self.exercise))):
             return []
         found: dict[str, KnownMistake] = {}
-        for hypothesis in self._singles():
+        for hypothesis in singles(self.bank):
             (known,) = hypothesis.mistakes
             if known.id not in found and self._explains(hypothesis):
                 found[known.id] = known
@@ -137,8 +97,8 @@ class _Search:
     def pair(self) -> list[KnownMistake] | None:
         """Return the two mistakes that explain the numbers together, if no other two do."""
         deadline = time.thread_time() + _PAIRS_SECONDS
-        found: dict[frozenset[str], _Hypothesis] = {}
-        for hypothesis in self._pairs():
+        found: dict[frozenset[str], Hypothesis] = {}
+        for hypothesis in pairs(self.exercise, self.bank):
             if time.thread_time() > deadline:
                 return None
             if hypothesis.ids not in found and self._explains(hypothesis):
@@ -148,131 +108,86 @@ class _Search:
         (only,) = found.values()
         return list(only.mistakes)
 
-    def _singles(self) -> Iterator[_Hypothesis]:
-        for known in self.bank:
-            if known.variant:
-                yield _Hypothesis((known,), known.variant, known.native, known.wide_results)
+    def shows_sign(self, item: JudgedCase) -> bool:
+        """True if a failed case shows one of the signs, or could not because of one."""
+        return item.verdict.sign in self.signs or self._refused_a_change(item)
 
-    def _pairs(self) -> Iterator[_Hypothesis]:
-        single = [known for known in self.bank if known.variant and not known.native]
-        for one, other in combinations(single, 2):
-            if one.id == other.id:
-                continue
-            variant = compose(self.exercise, (one, other))
-            if variant:
-                wide = one.wide_results or other.wide_results
-                yield _Hypothesis((one, other), variant, wide_results=wide)
+    def signs_beside(self, found: Sequence[KnownMistake]) -> set[str]:
+        """Return the signs to be named beside what was found."""
+        if Sign.NOT_REPEATABLE not in self.signs:
+            return self.signs
+        keeps_state = any(known.variant and not self._repeats(known.variant) for known in found)
+        # A variant whose own results do not repeat explains that the submission's do not.
+        return self.signs - {Sign.NOT_REPEATABLE} if keeps_state else self.signs
 
-    def _explains(self, hypothesis: _Hypothesis) -> bool:
-        return all(self._explains_run(hypothesis, run) for run in self.runs)
+    def _repeats(self, variant: type) -> bool:
+        """True if the variant gives the same input the same results, each time."""
+        items = [item for run in self.runs for item in run if item.case.repeats > 1]
+        for item in items:
+            cls = _fresh(variant)
+            results = [one.value for one in play_exactly(self.exercise, cls, item.case)]
+            once = len(results) // item.case.repeats
+            if any(not same_bytes(one, results[i % once]) for i, one in enumerate(results)):
+                return False
+        return True
 
-    def _explains_run(self, hypothesis: _Hypothesis, run: Sequence[JudgedCase]) -> bool:
-        # What a variant keeps on its class must not outlive the run, as in the runner.
-        cls = type(hypothesis.variant.__name__, (hypothesis.variant,), {"shared": {}})
+    def _explains(self, hypothesis: Hypothesis) -> bool:
+        if hypothesis.loses_digits and not self._may_lose_digits(hypothesis):
+            return False
+        if not all(self._explains_run(hypothesis, run) for run in self.runs):
+            return False
+        return not hypothesis.loses_digits or self._loses_digits(hypothesis)
+
+    def _explains_run(self, hypothesis: Hypothesis, run: Iterable[JudgedCase]) -> bool:
+        cls = _fresh(hypothesis.variant)
         return all(
-            self._says_nothing(item.case) or _explains_case(self.exercise, hypothesis, cls, item)
+            self._says_nothing(item) or explains_case(self.exercise, hypothesis, cls, item)
             for item in run
         )
 
-    def _says_nothing(self, case: Case) -> bool:
-        """True where a changed input is used again, so that the numbers follow from the change."""
-        return Sign.INPUT_MODIFIED in self.signs and case.group == "state"
-
-
-def _explains_case(exercise: Exercise, known: _Hypothesis, cls: Any, item: JudgedCase) -> bool:
-    try:
-        variant = play_exactly(exercise, cls, item.case, native=known.native)
-    except _VARIANT_ERRORS as error:
-        problem = item.played.problem
-        return isinstance(problem, Raised) and problem.name == type(error).__name__
-    if item.played.problem:
-        return False
-    if _all_agree(known, item, variant, [0.0] * len(variant)):
-        return True
-    # A variant may cancel where the reference does not. How far its own result moves when it is
-    # computed in the case's dtype tells how far a submission's may.
-    try:
-        rounded = play_exactly(exercise, cls, item.case, native=True)
-    except _VARIANT_ERRORS:
-        return False
-    drifts = [_drift(a, b) for a, b in zip(variant, rounded, strict=True)]
-    return _all_agree(known, item, variant, drifts)
-
-
-def _all_agree(
-    known: _Hypothesis, item: JudgedCase, variant: Sequence[Expected], drifts: Sequence[Any]
-) -> bool:
-    return all(
-        _agrees(item.case, known, got, result, wanted, drift)
-        for got, result, wanted, drift in zip(
-            item.played.results, variant, item.expected, drifts, strict=False
+    def _may_lose_digits(self, hypothesis: Hypothesis) -> bool:
+        """True if enough cases failed for digits to be lost in general, and results repeat."""
+        # What is lost by arithmetic is lost in the same way each time.
+        return Sign.NOT_REPEATABLE not in self.signs and self._are_many(
+            hypothesis, lambda item: not item.verdict.passed
         )
-    )
+
+    def _loses_digits(self, hypothesis: Hypothesis) -> bool:
+        """True if many results are less exact than their dtype, and not a few wrong ones only."""
+        exact = dataclasses.replace(
+            hypothesis,
+            mistakes=tuple(
+                dataclasses.replace(known, exact_as="", loses_digits=False)
+                for known in hypothesis.mistakes
+            ),
+        )
+        return self._are_many(hypothesis, lambda item: not self._explains_run(exact, [item]))
+
+    def _are_many(self, hypothesis: Hypothesis, has: Callable[[JudgedCase], bool]) -> bool:
+        """True if many cases of each dtype that is wider than the results are exact are so."""
+        limit = hypothesis.exact_as
+        items: dict[str, list[JudgedCase]] = {}
+        for item in (item for run in self.runs for item in run):
+            if limit and item.case.dtype.itemsize > limit.itemsize:
+                items.setdefault(item.case.dtype.name, []).append(item)
+        return bool(items) and all(
+            sum(map(has, same)) >= max(_MIN_LOSSES, _LOSS_SHARE * len(same))
+            for same in items.values()
+        )
+
+    def _says_nothing(self, item: JudgedCase) -> bool:
+        """True where a changed input is used again, so that the numbers follow from the change."""
+        used_again = bool(self.changes) and item.case.group == "state"
+        return used_again or self._refused_a_change(item)
+
+    def _refused_a_change(self, item: JudgedCase) -> bool:
+        """True where an input that is changed elsewhere is read-only, and NumPy said so."""
+        problem = item.played.problem
+        read_only = any(array.layout == "broadcast" for array in item.case.script.arrays)
+        raised = isinstance(problem, Raised) and problem.name == "ValueError"
+        return raised and read_only and modified("dout") in self.changes
 
 
-def _agrees(
-    case: Case,
-    known: _Hypothesis,
-    got: Array,
-    variant: Expected,
-    wanted: Expected,
-    drift: Array | float,
-) -> bool:
-    """True if a result is what the variant gives, within the tolerance of the case's dtype.
-
-    `drift` is what the result may be off beside. Where the variant itself is undefined, as 0/0
-    is, a submission may have anything: it depends on its arithmetic alone.
-    """
-    if got.shape != variant.value.shape or got.dtype.kind != "f":
-        return False
-    if got.dtype != case.dtype and not (known.wide_results or case.own_parameters):
-        return False
-    dtype = result_dtype(case, got)
-    value = variant.value.astype(np.float64)
-    errors = error_in_units(got, value, _scale(known, variant, wanted, value), dtype)
-    with np.errstate(invalid="ignore"):
-        errors[np.isinf(got) & (got == value)] = 0.0
-        errors[np.abs(got - value) <= drift] = 0.0
-        errors[np.isnan(value) | np.isinf(drift)] = 0.0
-    if case.bad_rows is not None and errors.ndim == case.bad_rows.ndim + 1:
-        errors[case.bad_rows] = 0.0
-    limit = limit_in_units(
-        dtype,
-        case.shape[-1],
-        math.prod(case.shape[:-1]),
-        summed_over_rows=variant.quantity not in ("y", "dx"),
-    )
-    slack = _NATIVE_SLACK if known.native and case.dtype == np.float16 else 1.0
-    return bool((errors <= limit * slack).all())
-
-
-def _drift(exact: Expected, rounded: Expected) -> Array:
-    """Return how far a row's results may move by rounding; infinite where that is undefined."""
-    with np.errstate(invalid="ignore"):
-        moved = np.array(np.abs(rounded.value.astype(np.float64) - exact.value))
-    # Infinite either way is a result like any other, and no room for what is finite.
-    moved[rounded.value == exact.value] = 0.0
-    moved[np.isnan(moved)] = np.inf
-    return _DRIFT_SLACK * np.broadcast_to(_row_maximum(moved), moved.shape)
-
-
-def _row_maximum(magnitude: Array) -> Array:
-    if magnitude.ndim == 0:
-        return magnitude
-    maximum: Array = magnitude.max(axis=-1, keepdims=True, initial=0.0)
-    return maximum
-
-
-def _scale(known: _Hypothesis, variant: Expected, wanted: Expected, value: Array) -> Array:
-    """Return the size of the variant's terms: its own, or the reference's for native ones.
-
-    A result of a wrong shape has no size of its own; the largest number about it stands in.
-    """
-    magnitude = np.abs(value)
-    size = wanted.scale if known.native else variant.scale
-    if size is not None and size.shape == value.shape:
-        # The largest number of a row tells the size of its terms where they cancel.
-        # A size that is NaN says nothing.
-        return np.fmax(np.fmax(size, magnitude), _row_maximum(magnitude))
-    parts = [part.max(initial=0.0) for part in (magnitude, wanted.scale) if part is not None]
-    return np.full(value.shape, max(parts))
+def _fresh(variant: type) -> type:
+    """Return the variant anew: what it keeps on its class must not outlive a run."""
+    return type(variant.__name__, (variant,), {"shared": {}})

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gpu_worker.exercises.registry import Exercise
-from gpu_worker.judge.case import Case
-from gpu_worker.judge.compare import FORBIDDEN_IMPORT, judge_case
+from gpu_worker.judge.case import Case, method_at, place_of
+from gpu_worker.judge.compare import judge_case
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.reference import expected_results
-from gpu_worker.judge.transcript import Raised, Refused, Transcript, read_transcript
+from gpu_worker.judge.refusals import FORBIDDEN_IMPORT
+from gpu_worker.judge.transcript import (
+    Raised,
+    Refused,
+    Transcript,
+    problem_of,
+    read_transcript,
+)
 from gpu_worker.protocol import Outcome
 from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, Request, RunResult, Zygote
-from gpu_worker.sandbox.inside.wire import Frame, Job, Kind, encode_job, total_bytes
+from gpu_worker.sandbox.inside.wire import LOADING, Frame, Job, Kind, encode_job, total_bytes
 
 _MEGABYTE = 1 << 20
 _KILOBYTE = 1 << 10
 _NEAR_THE_LIMIT = 0.9
 """A run killed with this share of a limit used up is put down to that limit."""
+_MAPPED_BYTES: Final = 64 * _MEGABYTE
+"""Address space that Python and NumPy take without using it; it counts for the limit too."""
+MEMORY_ERROR_SECONDS: Final = 0.5
+"""A program that spends more than this in cases that end in want of memory is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +56,16 @@ FLAGGED_STOP: Final = Stop(
 
 @dataclass(slots=True)
 class Execution:
-    """One run: the judged cases, and why they are fewer than asked for, if they are."""
+    """One run: the judged cases, and why they are fewer than asked for, if they are.
+
+    `loading` is why the file could not be loaded; `began` is false if no case was begun.
+    """
 
     judged: list[JudgedCase] = field(default_factory=list)
     stop: Stop | None = None
     run: RunResult = field(default_factory=RunResult)
+    loading: Raised | Refused | None = None
+    began: bool = True
 
 
 def execute(
@@ -66,26 +83,41 @@ def execute(
     Raises:
         SandboxError: the sandbox failed.
     """
-
-    def on_frame(frame: Frame) -> None:
-        if on_case and frame.kind is Kind.BEGIN:
-            on_case(frame.case)
-
+    watch = _FrameWatch(on_case)
     scripts = tuple(case.script for case in cases)
     inputs = sum(total_bytes(script.arrays) for script in scripts)
     # Results are about as large as inputs, again and again where calls repeat; float64 where
     # float16 was right is four times.
     size = 48 * inputs + _MEGABYTE
     job = encode_job(Job(source, exercise.class_name, scripts))
-    run = run_request(limits, zygote, size, on_frame, job=job)
+    run = run_request(limits, zygote, size, watch, job=job)
     return encode_job(Job("", exercise.class_name, scripts)), run
+
+
+class _FrameWatch:
+    """Tells of each case that starts, and has a run ended that only goes on to want memory."""
+
+    def __init__(self, on_case: Callable[[int], None] | None) -> None:
+        self._on_case = on_case
+        self._begun = self._wasted = 0.0
+
+    def __call__(self, frame: Frame) -> bool:
+        if frame.kind is Kind.BEGIN:
+            self._begun = time.monotonic()
+            if self._on_case:
+                self._on_case(frame.case)
+        elif frame.kind is Kind.RAISED and frame.case != LOADING:
+            problem = problem_of(frame)
+            if isinstance(problem, Raised) and problem.name == "MemoryError":
+                self._wasted += time.monotonic() - self._begun
+        return self._wasted > MEMORY_ERROR_SECONDS
 
 
 def run_request(
     limits: Mapping[str, float],
     zygote: Zygote,
     result_bytes: int,
-    on_frame: Callable[[Frame], None],
+    on_frame: Callable[[Frame], bool | None],
     *,
     job: bytes = b"",
     job_descriptor: int | None = None,
@@ -126,6 +158,8 @@ def judge_run(
     """
     transcript = read_transcript(run.frames, cases)
     stop = _reason_to_stop(transcript, run, limits, earlier)
+    if stop and stop is not FLAGGED_STOP:
+        stop = replace(stop, message=f"{stop.message} {_place(exercise, cases, transcript)}")
     judged = []
     for case, played in zip(cases, transcript.cases, strict=False):
         if not played.complete and not played.problem:
@@ -136,7 +170,21 @@ def judge_run(
     if stop is None and len(judged) < len(cases):
         # Fail closed: nothing says why, so it is not the learner's pass.
         stop = Stop(Outcome.RUNTIME_ERROR, "The program ended before every case was run.")
-    return Execution(judged, stop, run)
+    return Execution(judged, stop, run, transcript.loading, began=bool(transcript.cases))
+
+
+def _place(exercise: Exercise, cases: Sequence[Case], transcript: Transcript) -> str:
+    """Say where a run stood when it ended; of hidden cases no more than a failed one shows."""
+    if transcript.loading:
+        return "It was still loading your file."
+    if not transcript.cases:
+        return "It was loading your file."
+    played, case = transcript.cases[-1], cases[len(transcript.cases) - 1]
+    where = place_of(case, exercise.group_titles)
+    if played.complete:
+        return f"That was after {where}."
+    method = method_at(case, played.called)
+    return f"It was running {method} in {where}." if method else f"It was in {where}."
 
 
 def problem_stop(problem: Raised | Refused, class_name: str, *, show: bool) -> Stop:
@@ -173,7 +221,8 @@ def _reason_to_stop(
     if run.overflow == "output":
         return Stop(
             Outcome.OUTPUT_LIMIT,
-            "The program printed more than allowed and was stopped. Print less.",
+            "The program printed more than allowed and was stopped. Print less: of what is "
+            f"printed, {limits['output_kilobytes']:g} KB are kept and shown, however much it is.",
             limit=f"{OUTPUT_DRAIN_BYTES // _MEGABYTE} MB",
             measured=f"more than {OUTPUT_DRAIN_BYTES // _MEGABYTE} MB",
         )
@@ -182,6 +231,10 @@ def _reason_to_stop(
             Outcome.OUTPUT_LIMIT,
             "The program's results are far larger than its inputs; it was stopped.",
         )
+    if run.overflow == "frame" or run.ending == "out_of_memory":
+        limit, measured = memory_texts(run, limits)
+        text = "The program used up the memory that is allowed, kept on, and was stopped."
+        return Stop(Outcome.MEMORY_LIMIT, text, limit=limit, measured=measured)
     if timeout := _time_stop(run, limits, earlier):
         return timeout
     if run.forged or transcript.forged:
@@ -217,11 +270,12 @@ def _time_stop(
 def crash_stop(run: RunResult, limits: Mapping[str, float]) -> Stop:
     """Say how a program ended that was to go on."""
     memory = int(limits["memory_megabytes"]) * _MEGABYTE
+    crashed = run.signal is not None or run.exit_code == 1
+    if crashed and run.peak_bytes + _MAPPED_BYTES >= _NEAR_THE_LIMIT * memory:
+        limit, measured = memory_texts(run, limits)
+        text = "The program crashed with all the memory in use that is allowed."
+        return Stop(Outcome.MEMORY_LIMIT, text, limit=limit, measured=measured)
     if run.signal is not None:
-        if run.peak_bytes >= _NEAR_THE_LIMIT * memory:
-            limit, measured = memory_texts(run, limits)
-            text = "The program crashed with all the memory in use that is allowed."
-            return Stop(Outcome.MEMORY_LIMIT, text, limit=limit, measured=measured)
         name = signal.Signals(run.signal).name
         return Stop(Outcome.RUNTIME_ERROR, f"The program was ended by the signal {name}.")
     return Stop(

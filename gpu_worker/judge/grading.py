@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -15,7 +15,8 @@ import numpy as np
 from gpu_worker.exercises import Exercise, get
 from gpu_worker.judge import casegen, reporting
 from gpu_worker.judge.case import Case
-from gpu_worker.judge.diagnosis import JudgedCase, diagnose
+from gpu_worker.judge.compare import NOT_REPEATED, Sign
+from gpu_worker.judge.diagnosis import JudgedCase, diagnose, names_sign
 from gpu_worker.judge.execution import (
     Execution,
     Stop,
@@ -25,11 +26,11 @@ from gpu_worker.judge.execution import (
     problem_stop,
 )
 from gpu_worker.judge.speed import measure_speed
-from gpu_worker.judge.transcript import read_transcript
 from gpu_worker.protocol import (
     MAX_OUTPUT_CHARACTERS,
     MAX_SOURCE_BYTES,
     Failure,
+    Mistake,
     Outcome,
     Phase,
     Receipt,
@@ -39,7 +40,7 @@ from gpu_worker.protocol import (
     Track,
 )
 from gpu_worker.sandbox import isolation
-from gpu_worker.sandbox.client import Zygote
+from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, Zygote
 
 OnProgress = Callable[[Phase, int, int], None]
 """Called with the phase, the number of the running case (from 1) and the number of cases."""
@@ -198,7 +199,10 @@ def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> Non
     kind = "public" if show else "hidden"
     total = len(grading.cases)
 
+    begun: list[int] = []
+
     def on_case(number: int) -> None:
+        begun.append(number)
         grading.on_progress(Phase.RUNNING, min(first + number + 1, total), total)
 
     earlier = [execution.run for execution in grading.executions]
@@ -206,12 +210,17 @@ def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> Non
     with grading.timed(f"running {kind} cases"):
         job, run = execute(grading.exercise, grading.source, cases, limits, grading.zygote, on_case)
     grading.case_hash.update(job)
-    grading.on_progress(Phase.COMPARING, first + len(cases), total)
+    if begun:
+        grading.on_progress(Phase.COMPARING, first + len(cases), total)
     with grading.timed(f"comparing {kind} cases"):
         execution = judge_run(grading.exercise, cases, run, grading.limits, earlier)
-    loading = read_transcript(run.frames, cases).loading
-    if loading and (execution.stop is None or not execution.judged):
-        execution.stop = problem_stop(loading, grading.exercise.class_name, show=show)
+    if not execution.began:
+        # Nothing was run, so nothing was compared either.
+        spent = sum(grading.timings.pop().ms for _ in range(2))
+        grading.timings.append(Timing(phase="loading your file", ms=round(spent, 3)))
+    if execution.loading and (execution.stop is None or not execution.judged):
+        stop = problem_stop(execution.loading, grading.exercise.class_name, show=show)
+        execution.stop = stop
     grading.executions.append(execution)
 
 
@@ -240,18 +249,19 @@ def _conclude(grading: _Grading, track: Track) -> Graded:
         outcome = Outcome.ACCEPTED
     else:
         outcome = Outcome.NOT_GRADABLE
-    with grading.timed("looking for known mistakes"):
-        # What passed every case, and fails a timed call only, is no mistake in the mathematics.
-        explainable = failed is not None and stop is None and failed is not grading.timed_failure
-        runs = [execution.judged for execution in grading.executions]
-        mistakes = diagnose(grading.exercise, runs) if explainable else []
+    mistakes: list[Mistake] = []
+    # What passed every case, and fails a timed call only, is no mistake in the mathematics.
+    if failed is not None and stop is None and failed is not grading.timed_failure:
+        with grading.timed("looking for known mistakes"):
+            runs = [execution.judged for execution in grading.executions]
+            mistakes = diagnose(grading.exercise, runs)
     score = 0.0 if outcome in _ENDING_OUTCOMES else reporting.score_of(groups)
     # The first run's output only: the second's could hold hidden inputs.
     printed = grading.executions[0].run
     report = Report(
         groups=groups,
         worst=reporting.worst_case(judged, _default_eps(grading.exercise)),
-        failure=_failure(grading, stop, failed),
+        failure=_failure(grading, stop, failed, mistakes),
         mistakes=mistakes,
         notes=[*_notes(outcome, mistakes=bool(mistakes)), *reporting.speed_notes(grading.speed)],
         speed=grading.speed,
@@ -267,14 +277,26 @@ def _default_eps(exercise: Exercise) -> float | None:
     return exercise.default_eps if "eps" in exercise.constructor else None
 
 
-def _failure(grading: _Grading, stop: Stop | None, failed: JudgedCase | None) -> Failure | None:
+def _failure(
+    grading: _Grading,
+    stop: Stop | None,
+    failed: JudgedCase | None,
+    mistakes: Sequence[Mistake],
+) -> Failure | None:
     lines = grading.source.count("\n") + 1
     if stop is None and failed is None:
         return None
-    failure = (
-        reporting.stop_failure(stop, lines) if stop else reporting.case_failure(failed, lines)  # type: ignore[arg-type]
-    )
-    outcome = stop.outcome if stop else failed.verdict.outcome  # type: ignore[union-attr]
+    if stop:
+        failure, outcome = reporting.stop_failure(stop, lines), stop.outcome
+    else:
+        assert failed is not None  # noqa: S101  looked at above
+        titles = grading.exercise.group_titles
+        failure, outcome = reporting.case_failure(failed, lines, titles), failed.verdict.outcome
+    if NOT_REPEATED not in failure.message and names_sign(
+        grading.exercise, mistakes, Sign.NOT_REPEATABLE
+    ):
+        # Wrong numbers come first in a case, but that they never repeat is what to know.
+        failure = failure.model_copy(update={"message": f"{failure.message} {NOT_REPEATED}"})
     if outcome is Outcome.MEMORY_LIMIT and not failure.limit:
         limit, measured = memory_texts(grading.executions[-1].run, grading.limits)
         failure = failure.model_copy(update={"limit": limit, "measured": measured})
@@ -298,8 +320,12 @@ def _receipt(grading: _Grading, track: Track) -> Receipt:
         numpy=np.__version__,
         platform=f"{platform.system()} {platform.release()} {platform.machine()}"[:200],
         node=grading.node[:200],
-        isolation=isolation.level_text(),
-        limits=dict(grading.limits),
+        isolation=isolation.level_text()[:200],
+        limits={
+            **isolation.level_limits(),
+            **grading.limits,
+            "printed_megabytes": OUTPUT_DRAIN_BYTES / (1 << 20),
+        },
     )
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from gpu_worker.exercises.bank import KnownMistake
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.diagnosis import compose, diagnose
@@ -62,16 +64,23 @@ class Naming:
         }
 
 
-def bank_precision(exercise: Exercise, seeds: Iterable[int], *, pairs: bool) -> Naming:
+def bank_precision(
+    exercise: Exercise, seeds: Iterable[int], *, pairs: bool, sample: int | None = None
+) -> Naming:
     """Play each mistake of the bank, or each pair that replaces different steps, as a submission.
 
-    A name that says several mistakes at once (`covers`) counts as those.
+    `sample` takes so many of them for each seed, drawn by it, in place of all. A name that says
+    several mistakes at once (`covers`) counts as those.
     """
     bank = list(exercise.module("mistakes").MISTAKES)
     covers = {known.id: known.covers for known in bank}
     naming = Naming()
     for seed in seeds:
-        for mistakes, variant in _made(exercise, bank, pairs=pairs):
+        made_here = list(_made(exercise, bank, pairs=pairs))
+        if sample is not None and sample < len(made_here):
+            drawn = np.random.default_rng(seed).choice(len(made_here), sample, replace=False)
+            made_here = [made_here[place] for place in drawn]
+        for mistakes, variant in made_here:
             wide = any(known.wide_results for known in mistakes)
             runs = rehearse(exercise, variant, seed, wide_results=wide)
             made = frozenset(known.id for known in mistakes)
@@ -90,12 +99,12 @@ def _made(
     variants = [known for known in bank if known.variant]
     if not pairs:
         for known in variants:
-            assert known.variant is not None  # noqa: S101  filtered above
-            yield (known,), known.variant
+            assert known.submission is not None  # noqa: S101  filtered above
+            yield (known,), known.submission
         return
     for pair in combinations(variants, 2):
         if pair[0].id == pair[1].id or any(known.native for known in pair):
             continue
-        variant = compose(exercise, pair)
+        variant = compose(exercise, pair, submitted=True)
         if variant:
             yield pair, variant

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import Group
-from gpu_worker.judge.case import Case
+from gpu_worker.judge.case import Case, place_of
 from gpu_worker.judge.compare import Deviation
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import Stop
@@ -94,17 +94,19 @@ def worst_case(judged: Sequence[JudgedCase], default_eps: float | None) -> Worst
     )
 
 
-def case_failure(item: JudgedCase, lines: int) -> Failure:
-    """Return why a case failed; `lines` is the number of lines of the learner's file."""
+def case_failure(item: JudgedCase, lines: int, titles: Mapping[str, str]) -> Failure:
+    """Return why a case failed; `lines` is the number of lines of the learner's file.
+
+    `titles` are those of the groups by their ids.
+    """
     problem = item.verdict.problem
     line, trace, message = None, "", item.verdict.message
     if isinstance(problem, Raised):
         line = problem.line if 1 <= problem.line <= lines else None
         if item.case.public:
             trace = clean_text(problem.traceback)[:_MAX_TRACEBACK]
-    place = "In a public case" if item.case.public else "In a hidden case"
-    where = f"{place} ({describe(item.case)})"
-    return Failure(message=f"{where}: {message}"[:_MAX_MESSAGE], line=line, traceback=trace)
+    text = f"In {place_of(item.case, titles)}: {message}"
+    return Failure(message=text[:_MAX_MESSAGE], line=line, traceback=trace)
 
 
 def stop_failure(stop: Stop, lines: int) -> Failure:
@@ -116,13 +118,6 @@ def stop_failure(stop: Stop, lines: int) -> Failure:
         limit=stop.limit,
         measured=stop.measured,
     )
-
-
-def describe(case: Case) -> str:
-    """Return a case in words: family, shape, dtype, layout, eps."""
-    eps = "the default" if case.eps is None else f"{case.eps:g}"
-    layout = "" if case.layout == "contiguous" else f", {case.layout}"
-    return f"{case.family}, shape {case.shape}, {case.dtype.name}{layout}, eps {eps}"
 
 
 def speed_notes(speed: Speed | None) -> list[str]:

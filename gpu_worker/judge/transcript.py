@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gpu_worker.judge.case import Case
 from gpu_worker.sandbox.inside import wire
+from gpu_worker.sandbox.inside.script import CALLS
 from gpu_worker.sandbox.inside.wire import Frame, Kind, Reason, WireError
 
 _KNOWN_ERRORS: Final = frozenset(
@@ -38,21 +39,26 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The class does not follow the contract."""
+    """The class does not follow the contract. `position` is that of the operation, in the case."""
 
     reason: Reason
     text: str
+    position: int = 0
 
 
 @dataclass(slots=True)
 class PlayedCase:
-    """What came back of one case. `again`: the same results, read once more at its end."""
+    """What came back of one case. `again`: the same results, read once more at its end.
+
+    `called` is the position of the last operation for which the class was called, -1 for none.
+    """
 
     results: list[NDArray[Any]] = field(default_factory=list)
     again: list[NDArray[Any]] = field(default_factory=list)
     inputs: list[NDArray[Any]] = field(default_factory=list)
     problem: Raised | Refused | None = None
     complete: bool = False
+    called: int = -1
 
 
 @dataclass(slots=True)
@@ -102,22 +108,33 @@ def _read(stream: Iterator[Frame], cases: Sequence[Case], transcript: Transcript
 
 
 def _read_case(stream: Iterator[Frame], case: Case, number: int, played: PlayedCase) -> None:
-    sent = [position for position, _ in case.compared()]
-    inputs = list(range(len(case.script.arrays)))
-    expected = [(played.results, position) for position in sent]
-    if case.script.resend:
-        expected += [(played.again, position) for position in sent]
-    expected += [(played.inputs, position) for position in inputs]
-    for store, position in expected:
+    for store, position in _awaited(case, played):
         frame = next(stream, None)
         if frame is None:
             return
         if frame.kind in (Kind.REFUSED, Kind.RAISED) and frame.case == number:
             played.problem = problem_of(frame)
             return
-        _expect(frame, Kind.ARRAY, number, position)
-        store.append(wire.decode_array(frame.payload))
+        if store is None:
+            _expect(frame, Kind.CALL, number, position)
+            played.called = position
+        else:
+            _expect(frame, Kind.ARRAY, number, position)
+            store.append(wire.decode_array(frame.payload))
     played.complete = True
+
+
+def _awaited(case: Case, played: PlayedCase) -> Iterator[tuple[list[NDArray[Any]] | None, int]]:
+    """Yield what a case sends, in order: where an array belongs, None for a call; its place."""
+    operations = case.script.operations
+    for position, operation in enumerate(operations):
+        if operation.kind in CALLS:
+            yield None, position
+        if operation.send:
+            yield played.results, position
+    if case.script.resend:
+        yield from ((played.again, place) for place, op in enumerate(operations) if op.send)
+    yield from ((played.inputs, place) for place in range(len(case.script.arrays)))
 
 
 def _expect(frame: Frame, kind: Kind, case: int, position: int = 0) -> None:
@@ -138,7 +155,7 @@ def problem_of(frame: Frame) -> Raised | Refused:
         return Raised(safe, message, trace, int.from_bytes(payload[:4], "little"))
     if frame.kind is Kind.REFUSED and payload and payload[0] in _REASONS:
         (text,) = wire.decode_text(payload[1:], 1)
-        return Refused(Reason(payload[0]), text)
+        return Refused(Reason(payload[0]), text, frame.position)
     raise WireError(f"a frame {frame.kind.name} where a problem belongs")
 
 

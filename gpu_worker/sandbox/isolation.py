@@ -67,11 +67,16 @@ def establish() -> Isolation:
     Raises:
         RefusedError: it is too low; the text says what is missing and how to get it.
     """
-    isolation = _establish(os.environ)
+    isolation = _found()
     logger.info("Isolation of submissions: %s", isolation.text)
     for warning in isolation.warnings:
         logger.warning("%s", warning)
     return isolation
+
+
+@functools.cache
+def _found() -> Isolation:
+    return _establish(os.environ)
 
 
 def _establish(environment: Mapping[str, str]) -> Isolation:
@@ -158,7 +163,18 @@ def _refusal(findings: Findings) -> str:
 def level_text() -> str:
     """Return this machine's isolation in words, for receipts; unlike `establish`, logs nothing.
 
+    Found out once like there: putting up every wall on trial takes longer than a grading.
+
     Raises:
         RefusedError: it is too low.
     """
-    return _establish(os.environ).text
+    return _found().text
+
+
+def level_limits() -> dict[str, float]:
+    """Return the limits that hold for every run on this machine, for receipts.
+
+    Raises:
+        RefusedError: its isolation is too low.
+    """
+    return _found().limits

@@ -29,7 +29,7 @@ class Request:
     """One run. Sizes in bytes, times in seconds.
 
     `result_bytes` bounds all frames together, `output_bytes` the printed text that is kept.
-    `on_frame` is called with each frame as it arrives.
+    `on_frame` is called with each frame as it arrives, and answers True to have the run ended.
     """
 
     job: bytes
@@ -39,7 +39,7 @@ class Request:
     file_bytes: int
     output_bytes: int
     result_bytes: int
-    on_frame: Callable[[Frame], None] | None = None
+    on_frame: Callable[[Frame], bool | None] | None = None
     job_descriptor: int | None = None
     """Memory that holds the job, in place of `job`; it stays the caller's, who may write on."""
 
@@ -54,9 +54,9 @@ class RunResult:
     output: bytes = b""
     output_total: int = 0
     overflow: str = ""
-    """"output" or "result" where that limit ended the run."""
+    """"output" or "result" where that limit ended the run, "frame" where `on_frame` did."""
     ending: str = ""
-    """"ended", "timed_out" or "cancelled"."""
+    """"ended", "timed_out", "out_of_memory" or "cancelled"."""
     exit_code: int | None = None
     signal: int | None = None
     setup_seconds: float = 0.0
@@ -146,8 +146,9 @@ class Collector:
                 if len(self._result.frames) >= MAX_FRAMES:
                     raise WireError("more frames than any job asks for")
                 self._result.frames.append(frame)
-                if self._request.on_frame:
-                    self._request.on_frame(frame)
+                if self._request.on_frame and self._request.on_frame(frame):
+                    self._overflow("frame", descriptor)
+                    return
         except WireError as error:
             self._result.forged = str(error)
             self._selector.unregister(descriptor)

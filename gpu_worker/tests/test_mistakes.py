@@ -16,6 +16,7 @@ from gpu_worker.judge.diagnosis import JudgedCase, compose, diagnose
 from gpu_worker.judge.precision import Naming
 from gpu_worker.judge.reference import expected_results, reference_class
 from gpu_worker.judge.rehearsal import play_case, rehearse
+from gpu_worker.tests.conftest import Grade
 
 
 def bank(slug: str) -> list[KnownMistake]:
@@ -34,7 +35,7 @@ def variants() -> list[Any]:
 @pytest.mark.parametrize(("slug", "known"), variants())
 def test_each_variant_fails_and_is_named_alone(slug: str, known: KnownMistake) -> None:
     exercise = get(slug)
-    runs = rehearse(exercise, known.variant, 11, wide_results=known.wide_results)
+    runs = rehearse(exercise, known.submission, 11, wide_results=known.wide_results)
     assert any(not item.verdict.passed for run in runs for item in run)
     assert [mistake.id for mistake in diagnose(exercise, runs)] == [known.id]
 
@@ -57,7 +58,7 @@ def test_two_mistakes_in_different_steps_are_both_named(slug: str, one: str, oth
     exercise = get(slug)
     made = [known for known in bank(slug) if known.id in (one, other)]
     made = [next(known for known in made if known.id == id) for id in (one, other)]
-    variant = compose(exercise, made)
+    variant = compose(exercise, made, submitted=True)
     assert variant is not None
     wide = any(known.wide_results for known in made)
     runs = rehearse(exercise, variant, 17, wide_results=wide)
@@ -91,7 +92,7 @@ def test_a_changed_input_is_named_beside_a_mistake_in_the_numbers() -> None:
             return y
 
     named = [mistake.id for mistake in diagnose(exercise, rehearse(exercise, Both, 23))]
-    assert named == ["eps-outside-root", "input-modified"]
+    assert named == ["eps-outside-root", "x-modified"]
 
 
 def test_steps_that_overlap_are_not_made_together() -> None:
@@ -142,3 +143,50 @@ def test_mistakes_that_explain_equally_well_are_all_named() -> None:
     assert not verdict.passed
     named = diagnose(exercise, [[JudgedCase(case, answer, expected, verdict)]])
     assert {"whole-array-mean", "batch-axis-mean"} <= {mistake.id for mistake in named}
+
+
+def made(slug: str, change: tuple[str, str], right: str, grade: Grade) -> list[str]:
+    assert change[0] in right
+    graded = grade(right.replace(*change), slug)
+    assert graded.outcome == "wrong_answer"
+    return [mistake.id for mistake in graded.report.mistakes]
+
+
+def test_a_default_eps_is_named_beside_float16_arithmetic(grade: Grade) -> None:
+    path = get("rmsnorm").folder / "submissions" / "wrong" / "float16_accumulation.py"
+    source = path.read_text(encoding="utf-8")
+    assert made("rmsnorm", ("eps=1e-6", "eps=1e-5"), source, grade) == [
+        "eps-default",
+        "float16-accumulation",
+    ]
+
+
+def test_a_default_eps_that_nobody_knows_is_not_taken_for_lost_digits(
+    grade: Grade, right: str
+) -> None:
+    # It is off by less than float32 is exact to, in one case alone.
+    assert made("rmsnorm", ("eps=1e-6", "eps=1.1e-6"), right, grade) == []
+
+
+def test_where_digits_are_lost_matters_not(grade: Grade, right: str) -> None:
+    for change in [
+        ("np.mean(wide * wide", "np.mean((wide * wide).astype(np.float32)"),
+        ("d = dout.astype(np.float64)", "d = dout.astype(np.float32)"),
+    ]:
+        assert made("rmsnorm", change, right, grade) == ["float32-inside"]
+
+
+def test_dout_that_is_scaled_in_place_is_named_though_a_broadcast_one_raises(
+    grade: Grade, right: str
+) -> None:
+    change = (
+        "        g = d * self.gamma",
+        "        dout *= self.gamma\n        g = d * self.gamma",
+    )
+    assert made("rmsnorm", change, right, grade) == ["dout-modified"]
+
+
+def test_every_input_that_is_changed_is_named(grade: Grade, right: str) -> None:
+    line = "        g = d * self.gamma"
+    both = f"{line}\n        self.gamma *= 2\n        dout[...] = 0"
+    assert set(made("rmsnorm", (line, both), right, grade)) == {"dout-modified", "gamma-modified"}

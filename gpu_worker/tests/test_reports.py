@@ -57,7 +57,7 @@ def test_an_error_in_a_hidden_case_shows_type_and_line_and_none_of_its_values(
     assert failure is not None
     assert failure.traceback == ""
     assert failure.line == 15
-    assert "Your code raised Exception." in failure.message
+    assert "Your code raised Exception in forward." in failure.message
     everything = graded.report.model_dump_json()
     assert "LEAK" not in everything
     assert "Input_" not in everything
@@ -164,7 +164,8 @@ def test_what_was_passed_before_a_limit_counts_and_what_was_not_run_is_open(
     endless = right.replace(
         "        d = dout", "        while dout.size > 12: pass\n        d = dout"
     )
-    graded = grade(endless, limits={"wall_seconds": 1.5})
+    # Processor time: it is the same however busy the machine is.
+    graded = grade(endless, limits={"cpu_seconds": 1.0})
     states = {group.id: group.passed for group in graded.report.groups}
     assert graded.outcome == "time_limit"
     assert states["public"] is True

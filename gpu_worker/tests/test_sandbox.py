@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
-from gpu_worker.judge import grade_source
-from gpu_worker.sandbox.client import SandboxError, Zygote
+from gpu_worker.judge import execution, grade_source, grading
+from gpu_worker.protocol import Phase
+from gpu_worker.sandbox.client import RunResult, SandboxError, Zygote
 from gpu_worker.sandbox.setup import runner_user
 from gpu_worker.tests.conftest import Grade
-from gpu_worker.tests.worker_process import descendants, is_alive
+from gpu_worker.tests.worker_process import descendants, is_alive, wait_until
 
 
 def say(code: str) -> str:
@@ -146,14 +147,22 @@ def test_an_aborting_program_is_ended_by_a_signal(grade: Grade) -> None:
 
 
 # --- limits --------------------------------------------------------------------------------------
-def test_the_wall_limit_is_kept_to_a_tenth_of_a_second(grade: Grade) -> None:
-    started = time.monotonic()
-    graded = grade("import time\ntime.sleep(60)\n", limits={"wall_seconds": 1.0})
-    assert graded.outcome == "time_limit"
-    assert time.monotonic() - started < 2.5
-    assert graded.report.failure is not None
-    assert graded.report.failure.limit == "1 s"
-    assert 1.0 <= float(graded.report.failure.measured.split()[0]) < 1.5
+def test_the_wall_limit_is_kept_to_some_tenths_of_a_second(grade: Grade) -> None:
+    late = []
+    for _ in range(3):
+        started = time.monotonic()
+        graded = grade("import time\ntime.sleep(60)\n", limits={"wall_seconds": 1.0})
+        took = time.monotonic() - started
+        assert graded.outcome == "time_limit"
+        assert graded.report.failure is not None
+        assert graded.report.failure.limit == "1 s"
+        measured = float(graded.report.failure.measured.split()[0])
+        assert measured >= 1.0
+        late.append(max(measured - 1.5, took - 2.5))
+        if late[-1] < 0:
+            break
+    # The best of three: the machine may be busy with other things.
+    assert min(late) < 0
 
 
 def test_the_processor_limit_counts_processor_time(grade: Grade) -> None:
@@ -193,35 +202,31 @@ def test_files_beyond_the_limit_cannot_be_written(grade: Grade) -> None:
 
 
 # --- failing closed ------------------------------------------------------------------------------
-def kill_runner_soon(zygote: Zygote, delay: float) -> threading.Thread:
-    """Kill the runner from outside, once it is there."""
+def at_case(number: int, act: Callable[[], None]) -> Callable[[Phase, int, int], None]:
+    """Do something when the case with this number is being run, as the judge sees it."""
+    done: list[int] = []
 
-    def kill() -> None:
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            below = descendants(zygote.pid or 0)
-            # bubblewrap's second process, the zygote, the supervisor, the runner.
-            if len(below) == 4:
-                time.sleep(delay)
-                os.kill(below[3], signal.SIGKILL)
-                return
-            time.sleep(0.005)
+    def on_progress(phase: Phase, case: int, cases: int) -> None:
+        if phase is Phase.RUNNING and case >= number and not done:
+            done.append(case)
+            act()
 
-    thread = threading.Thread(target=kill)
-    thread.start()
-    return thread
+    return on_progress
+
+
+# In the hidden cases, which take seconds more: the judge may hear of a case late.
+FAR_FROM_THE_END = 10
+SLEEPY = ("        d = dout", "        import time; time.sleep(0.05)\n        d = dout")
 
 
 def test_a_runner_killed_in_the_middle_is_never_a_pass(
     zygote: Zygote, grade: Grade, right: str
 ) -> None:
-    zygote.start()
-    slow = right.replace(
-        "        d = dout", "        import time; time.sleep(0.05)\n        d = dout"
-    )
-    thread = kill_runner_soon(zygote, 0.1)
-    graded = grade(slow)
-    thread.join()
+    def kill() -> None:
+        # bubblewrap's second process, the zygote, the supervisor, the runner.
+        os.kill(descendants(zygote.pid or 0)[3], signal.SIGKILL)
+
+    graded = grade(right.replace(*SLEEPY), on_progress=at_case(FAR_FROM_THE_END, kill))
     assert graded.outcome == "runtime_error"
     assert graded.score < 1.0
     assert graded.report.failure is not None
@@ -233,9 +238,11 @@ def test_a_zygote_that_dies_in_the_middle_is_our_fault_and_is_replaced(right: st
         zygote.start()
         first = zygote.pid
         assert first
-        threading.Timer(0.3, os.kill, (first, signal.SIGKILL)).start()
+        kill = at_case(FAR_FROM_THE_END, lambda: os.kill(first, signal.SIGKILL))
         with pytest.raises(SandboxError):
-            grade_source("rmsnorm", "numpy", "import time\ntime.sleep(5)\n", zygote=zygote)
+            grade_source(
+                "rmsnorm", "numpy", right.replace(*SLEEPY), zygote=zygote, on_progress=kill
+            )
         assert grade_source("rmsnorm", "numpy", right, zygote=zygote).outcome == "accepted"
         assert zygote.pid != first
 
@@ -259,19 +266,32 @@ def test_closing_ends_everything_below() -> None:
         zygote.start()
         pids = [zygote.pid or 0, *descendants(zygote.pid or 0)]
         assert len(pids) >= 3
-    deadline = time.monotonic() + 10
-    while any(is_alive(pid) for pid in pids):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: not any(is_alive(pid) for pid in pids))
 
 
-def test_a_good_submission_is_graded_within_the_budget(grade: Grade, right: str) -> None:
+def test_a_good_submission_is_graded_within_the_budget(
+    zygote: Zygote, right: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Judge and runner: 300 ms. How fast the code is takes its own, bounded time after that."""
-    times = []
+    runs: list[RunResult] = []
+
+    def spy(*arguments: object, **named: object) -> object:
+        made = execution.execute(*arguments, **named)  # type: ignore[arg-type]
+        runs.append(made[1])
+        return made
+
+    monkeypatch.setattr(grading, "execute", spy)
+    zygote.start()
+    busy, took = [], []
     for _ in range(8):
-        graded = grade(right)
+        runs.clear()
+        begun, started = time.process_time(), time.perf_counter()
+        graded = grade_source("rmsnorm", "numpy", right, zygote=zygote, timed=False)
+        took.append(time.perf_counter() - started)
+        busy.append(time.process_time() - begun + sum(run.cpu_seconds for run in runs))
         assert graded.outcome == "accepted"
-        phases = [timing for timing in graded.report.timings if timing.phase != "timing"]
-        times.append(sum(timing.ms for timing in phases))
-    # The best of several: the machine may be busy with other things.
-    assert min(times) < 300
+    # The best of several, in processor time: the machine may be busy with other things. By the
+    # clock it is no more, where nothing else wants the processors.
+    assert min(busy) < 0.3, busy
+    others = os.getloadavg()[0] > (os.cpu_count() or 1) / 2
+    assert others or min(took) < 0.3, took

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from celery import Celery
 
 from gpu_worker import queues
 
-START_SECONDS = 30.0
+_AT_REST = 4
+_LOOKS = 5
 
 
 def server_program() -> str:
@@ -37,8 +38,12 @@ def server_program() -> str:
 class WorkerProcess:
     """A worker, the queue it serves, and what it puts on the queue `results`."""
 
-    def __init__(self, socket_path: str, worker: subprocess.Popen[bytes]) -> None:
+    def __init__(
+        self, socket_path: str, worker: subprocess.Popen[bytes], server: subprocess.Popen[bytes]
+    ) -> None:
         self.worker = worker
+        self.server = server
+        self._socket_path = socket_path
         self.app = Celery("tests")
         self.app.config_from_object(queues.celery_settings(broker_url(socket_path)))
         self._redis = redis.Redis(unix_socket_path=socket_path)
@@ -46,11 +51,21 @@ class WorkerProcess:
     def send(self, *arguments: Any) -> None:
         self.app.send_task(queues.TASK_GRADE, args=list(arguments), queue=queues.QUEUE_CPU)
 
-    def wait_for(self, task: str, seconds: float = 20.0) -> dict[str, Any]:
+    def restart_server(self) -> None:
+        """Kill the queue server, with all that it holds, and start another in its place."""
+        self.server.kill()
+        self.server.wait()
+        self.server = start_server(self._socket_path)
+
+    def wait_for(self, task: str, seconds: float = 60.0) -> dict[str, Any]:
         """Take messages from `results` until one is for this task; return its argument."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            item = self._redis.blpop([queues.QUEUE_RESULTS], timeout=1)
+            try:
+                item = self._redis.blpop([queues.QUEUE_RESULTS], timeout=1)
+            except redis.ConnectionError:
+                time.sleep(0.1)
+                continue
             if item:
                 message = json.loads(item[1])
                 if message["headers"]["task"] == task:
@@ -82,6 +97,58 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def wait_until(
+    condition: Callable[[], object], seconds: float = 60.0, found: Callable[[], object] = str
+) -> None:
+    """Wait until the condition is true; a failure says what was `found` in its place.
+
+    The time is for a machine that is busy with other things: nothing is measured by it.
+    """
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited in vain for {seconds} s; found: {found()}"
+        time.sleep(0.01)
+
+
+def at_rest(pid: int) -> list[int]:
+    """Return what is below a bubblewrap once the next runner waits for its order.
+
+    That is bubblewrap's second process, the zygote, the supervisor and the runner, each the only
+    child of the one before: while a run ends there may be four of them in another order.
+    """
+    seen: list[list[int]] = []
+
+    def settled() -> bool:
+        below = descendants(pid)
+        chain = all(
+            parent(child) == above for above, child in zip([pid, *below], below, strict=False)
+        )
+        seen.append(below)
+        same = len(seen) >= _LOOKS and all(look == below for look in seen[-_LOOKS:])
+        time.sleep(0.02)
+        return chain and len(below) == _AT_REST and same
+
+    wait_until(settled, found=lambda: seen[-_LOOKS:])
+    return seen[-1]
+
+
+def parent(pid: int) -> int:
+    """Return the process id of a process's parent, 0 if the process is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def busy_seconds(pid: int) -> float:
+    """Return the processor time that a process has used, 0 if it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def is_alive(pid: int) -> bool:
     """Return whether a process is there and not merely waiting to be forgotten by its parent."""
     try:
@@ -90,14 +157,19 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+def start_server(socket_path: str) -> subprocess.Popen[bytes]:
+    """Start a queue server that keeps nothing on disk."""
+    return subprocess.Popen(
+        [server_program(), "--port", "0", "--unixsocket", socket_path, "--save", ""],
+        stdout=subprocess.DEVNULL,
+        cwd=Path(socket_path).parent,
+    )
+
+
 @contextmanager
 def running_worker(folder: Path, **environment: str) -> Iterator[WorkerProcess]:
     socket_path = str(folder / "queue.sock")
-    server = subprocess.Popen(
-        [server_program(), "--port", "0", "--unixsocket", socket_path, "--save", ""],
-        stdout=subprocess.DEVNULL,
-        cwd=folder,
-    )
+    server = start_server(socket_path)
     worker = subprocess.Popen(
         [sys.executable, "-m", "celery", "--quiet", "-A", "gpu_worker.celery_app"]
         + ["worker", "-Q", "cpu", "-c", "1", "--loglevel", "WARNING"],
@@ -105,10 +177,11 @@ def running_worker(folder: Path, **environment: str) -> Iterator[WorkerProcess]:
         stderr=(folder / "worker.log").open("wb"),
         start_new_session=True,
     )
+    running = WorkerProcess(socket_path, worker, server)
     try:
-        yield WorkerProcess(socket_path, worker)
+        yield running
     finally:
-        for process in (worker, server):
+        for process in (worker, running.server):
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
                 try:

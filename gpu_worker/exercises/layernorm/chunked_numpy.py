@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_worker.exercises.accumulate import Array, row_pieces, working_dtype
+from gpu_worker.exercises.accumulate import Array, row_pieces, spare_piece, working_dtype
 
 
 class LayerNormScratch:
@@ -50,17 +50,22 @@ class LayerNormScratch:
         gamma = self.gamma.astype(work)
         dgamma, dbeta = np.zeros(self.dim), np.zeros(self.dim)
         dx = np.empty(flat.shape, dout.dtype)
+        spare = spare_piece(flat, work)
         for piece in row_pieces(flat, work):
             rstd = self.rstd[piece]
-            xhat = np.subtract(self.x[piece], self.mean[piece], dtype=work)
+            out = spare[: len(rstd)]
+            xhat = np.subtract(self.x[piece], self.mean[piece], out=out, dtype=work)
             xhat *= rstd
             d = flat[piece].astype(work, copy=False)
             dgamma += np.einsum("ij,ij->j", d, xhat)
             dbeta += np.einsum("ij->j", d)
-            g = d * gamma
+            # In the result's own memory where that is wide enough: one array less to go through.
+            g = np.multiply(d, gamma, out=dx[piece] if dx.dtype == work else None)
             xhat *= np.vecdot(g, xhat)[:, None] / work.type(self.dim)
             xhat += np.mean(g, axis=1, keepdims=True)
             g -= xhat
-            np.multiply(g, rstd, out=dx[piece], casting="same_kind")
+            g *= rstd
+            if dx.dtype != work:
+                dx[piece] = g
         self.dgamma, self.dbeta = dgamma.astype(self.gamma.dtype), dbeta.astype(self.beta.dtype)
         return dx.reshape(dout.shape)

@@ -7,7 +7,8 @@ Rules of the exercise:
   memory layout. An empty batch, for example shape (0, D), works too.
 - gamma, beta and dout have the dtype of x. y and dx have the shape and the dtype of x.
 - var is the mean of the squared deviations: divide by D, not by D - 1.
-- Sums run in float32 at least, also when x is float16.
+- Everything is computed in float32 at least: float16 is widened to float32 or float64, float64
+  stays float64 from beginning to end.
 - x, dout, gamma and beta are not changed.
 """
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_worker.exercises.accumulate import Array, row_pieces, working_dtype
+from gpu_worker.exercises.accumulate import Array, row_pieces, spare_piece, working_dtype
 
 
 class RMSNormScratch:
@@ -46,14 +46,18 @@ class RMSNormScratch:
         gamma = self.gamma.astype(work)
         dgamma = np.zeros(self.dim)
         dx = np.empty(flat.shape, dout.dtype)
+        spare = spare_piece(flat, work)
         for piece in row_pieces(flat, work):
             rstd = self.rstd[piece]
-            xhat = np.multiply(self.x[piece], rstd, dtype=work)
+            xhat = np.multiply(self.x[piece], rstd, out=spare[: len(rstd)], dtype=work)
             d = flat[piece].astype(work, copy=False)
             dgamma += np.einsum("ij,ij->j", d, xhat)
-            g = d * gamma
+            # In the result's own memory where that is wide enough: one array less to go through.
+            g = np.multiply(d, gamma, out=dx[piece] if dx.dtype == work else None)
             xhat *= np.vecdot(g, xhat)[:, None] / work.type(self.dim)
             g -= xhat
-            np.multiply(g, rstd, out=dx[piece], casting="same_kind")
+            g *= rstd
+            if dx.dtype != work:
+                dx[piece] = g
         self.dgamma = dgamma.astype(self.gamma.dtype)
         return dx.reshape(dout.shape)

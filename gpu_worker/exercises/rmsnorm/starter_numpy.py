@@ -6,7 +6,8 @@ Rules of the exercise:
 - x has one to four dimensions, shape (..., D), and dtype float16, float32 or float64, in any
   memory layout. An empty batch, for example shape (0, D), works too.
 - gamma and dout have the dtype of x. y and dx have the shape and the dtype of x.
-- Sums run in float32 at least, also when x is float16.
+- Everything is computed in float32 at least: float16 is widened to float32 or float64, float64
+  stays float64 from beginning to end.
 - x, dout and gamma are not changed.
 """
 

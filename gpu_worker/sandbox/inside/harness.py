@@ -20,10 +20,9 @@ from typing import Any, Final
 import numpy as np
 
 from . import timed, wire
-from .script import RefusalError, arrange, play
+from .script import SUBMISSION, RefusalError, arrange, play
 from .wire import CaseScript, Job, Kind, Operation, Reason
 
-SUBMISSION: Final = "submission.py"
 _ALLOWED_PACKAGES: Final = frozenset({"numpy", "submission"})
 _OUT_OF_MEMORY: Final = wire.encode_text("MemoryError", "", "")
 
@@ -155,7 +154,6 @@ def _load(job: Job) -> Any:
 
 def _play_case(channel: Channel, cls: Any, case: CaseScript) -> None:
     """Play one case; its results are sent at once, those asked for again at its end."""
-    arrays = [arrange(value) for value in case.arrays]
     sent: list[tuple[int, Any]] = []
     place = 0
 
@@ -166,8 +164,12 @@ def _play_case(channel: Channel, cls: Any, case: CaseScript) -> None:
             channel.send_result(position, value)
             sent.append((position, value))
 
+    def announce(position: int) -> None:
+        channel.send(Kind.CALL, position)
+
     try:
-        play(cls, case.operations, arrays, emit)
+        arrays = [arrange(value) for value in case.arrays]
+        play(cls, case.operations, arrays, emit, announce)
         for position, value in sent if case.resend else ():
             channel.send_result(position, value)
         for position, array in enumerate(arrays):
@@ -181,26 +183,42 @@ def _play_case(channel: Channel, cls: Any, case: CaseScript) -> None:
 
 def send_raised(channel: Channel, error: BaseException) -> None:
     """Describe what the learner's code raised: type, message, his line, his part of the trace."""
+    line, payload = 0, _OUT_OF_MEMORY
     try:
         if isinstance(error, MemoryError):
             # The frames hold what filled the memory.
             traceback.clear_frames(error.__traceback__)
-        line, trace = _own_trace(error)
-        payload = wire.encode_text(type(error).__name__, str(error), trace)
-    except BaseException:  # noqa: BLE001  str(error) is the learner's code, or memory is full
-        name = "MemoryError" if isinstance(error, MemoryError) else type(error).__name__
-        line, payload = (
-            0,
-            (_OUT_OF_MEMORY if name == "MemoryError" else wire.encode_text(name, "", "")),
-        )
+        first = _own_part(error)
+        line = _last_line(error, first)
+        payload = wire.encode_text(_type_name(error), _message(error), _trace(error, first))
+    except BaseException:  # noqa: BLE001  memory is full, or a class lies about itself
+        if not isinstance(error, MemoryError):
+            payload = wire.encode_text("Exception", "", "")
     channel.send(Kind.RAISED, 0, line.to_bytes(4, "little") + payload)
 
 
-def _own_trace(error: BaseException) -> tuple[int, str]:
-    """Return the last line in the learner's file, and the trace from its first frame on."""
+def _type_name(error: BaseException) -> str:
+    """Return the name of its type, without asking the type, whose metaclass may be anything."""
+    return str(type.__dict__["__name__"].__get__(type(error)))
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException:  # noqa: BLE001  the learner's own __str__ may raise anything
+        return ""
+
+
+def _own_part(error: BaseException) -> TracebackType | None:
+    """Return the trace from the first frame of the learner's file on."""
     first: TracebackType | None = error.__traceback__
     while first is not None and first.tb_frame.f_code.co_filename != SUBMISSION:
         first = first.tb_next
+    return first
+
+
+def _last_line(error: BaseException, first: TracebackType | None) -> int:
+    """Return the last line in the learner's file, 0 if it has no part in it."""
     line, step = 0, first
     while step is not None:
         if step.tb_frame.f_code.co_filename == SUBMISSION:
@@ -208,7 +226,11 @@ def _own_trace(error: BaseException) -> tuple[int, str]:
         step = step.tb_next
     if first is None and isinstance(error, SyntaxError):
         line = error.lineno or 0
+    return min(max(line, 0), 0xFFFFFFFF)
+
+
+def _trace(error: BaseException, first: TracebackType | None) -> str:
     report = traceback.TracebackException(type(error), error, first, limit=12, compact=True)
     # Without a frame of the learner's own, only the last lines say something to him.
     text = "".join(report.format(chain=False) if first else report.format_exception_only())
-    return min(max(line, 0), 0xFFFFFFFF), text[-wire.MAX_TEXT_BYTES :]
+    return text[-wire.MAX_TEXT_BYTES :]

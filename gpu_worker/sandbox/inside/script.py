@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,14 @@ from .wire import ArrayValue, Operation, Reason
 
 Emit = Callable[[int, Operation, Any, Any], None]
 """Called with the operation's position, the operation, the instance and the result."""
+Announce = Callable[[int], None]
+"""Called with the operation's position before the class or one of its methods is called."""
+
+
+CALLS: Final = frozenset({"new", "forward", "backward"})
+"""The kinds of operation that run the learner's code for as long as it likes."""
+SUBMISSION: Final = "submission.py"
+"""The name of the learner's file, as its frames have it."""
 
 
 class RefusalError(Exception):
@@ -53,15 +61,18 @@ def play(
     operations: Sequence[Operation],
     arrays: Sequence[NDArray[Any]],
     emit: Emit,
+    announce: Announce | None = None,
 ) -> None:
     """Run the operations in order; `emit` is called after each that has a result.
 
     Raises:
-        RefusalError: a method or an attribute is missing.
+        RefusalError: a method or an attribute is missing, or does not take what it is given.
         BaseException: whatever the class raises.
     """
     layers: dict[int, Any] = {}
     for position, operation in enumerate(operations):
+        if announce and operation.kind in CALLS:
+            announce(position)
         if operation.kind == "new":
             layers[operation.instance] = _make(cls, operation)
             continue
@@ -71,22 +82,54 @@ def play(
             continue
         layer = layers[operation.instance]
         if operation.kind == "set":
-            setattr(layer, operation.name, arrays[operation.array])
+            _set(layer, operation.name, arrays[operation.array])
         elif operation.kind == "get":
             emit(position, operation, layer, _attribute(layer, operation.name))
         else:
             method = _method(layer, operation.kind)
-            emit(position, operation, layer, method(arrays[operation.array]))
+            emit(position, operation, layer, _call(method, arrays[operation.array]))
 
 
 def _make(cls: Callable[..., Any], operation: Operation) -> Any:
-    arguments = [] if operation.eps is None else [operation.eps]
-    if operation.dim == 0:
-        # The class is made without the length of a row.
-        return cls(*arguments)
-    if operation.by_name:
-        return cls(*arguments, dim=operation.dim)
-    return cls(operation.dim, *arguments)
+    arguments: dict[str, Any] = {}
+    if operation.dim:
+        # Without it, the class is made without the length of a row.
+        arguments["dim"] = operation.dim
+    if operation.eps is not None:
+        arguments["eps"] = operation.eps
+    return _call(cls, **arguments) if operation.by_name else _call(cls, *arguments.values())
+
+
+def _call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """Call it; that it does not take these arguments is a refusal, not an error of its own."""
+    try:
+        return function(*arguments, **named)
+    except TypeError as error:
+        # Raised by the call itself there is no frame below this one: no line of a body was run.
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise
+        raise RefusalError(Reason.CALL_REFUSED, str(error)) from None
+
+
+def _set(layer: Any, name: str, value: NDArray[Any]) -> None:
+    if not hasattr(layer, name):
+        raise RefusalError(Reason.PARAMETER_MISSING, name)
+    try:
+        setattr(layer, name, value)
+    except AttributeError as error:
+        # A property without setter, a slot, a frozen dataclass: none of them runs his own lines.
+        if _runs_own_lines(error):
+            raise
+        raise RefusalError(Reason.PARAMETER_FIXED, name) from None
+
+
+def _runs_own_lines(error: BaseException) -> bool:
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == SUBMISSION:
+            return True
+        trace = trace.tb_next
+    return False
 
 
 def _method(layer: Any, name: str) -> Callable[..., Any]:

@@ -17,12 +17,15 @@ import time
 from typing import Final, NoReturn
 
 from . import runner
-from .layers import namespaces, process
+from .layers import memory, namespaces, process
 from .layers.limits import RunLimits
+from .layers.memory import MemoryWatch
 from .walls import Walls
 
 SETUP_SECONDS: Final = 10.0
 """How long the runner may take to put on its layers."""
+LOOK_SECONDS: Final = 0.1
+"""How often the supervisor looks at the runner's memory."""
 _MAX_COMPLAINT: Final = 2_000
 _MESSAGE_BYTES: Final = 65_536
 
@@ -54,17 +57,22 @@ def supervise(walls: Walls, zygote: int, orders: socket.socket) -> NoReturn:
 
 
 class _Waiting:
-    """A runner that waits: its process id, where its order goes, where it tells of its layers."""
+    """A runner that waits: its process id, where its order goes, where it tells of its layers.
 
-    def __init__(self, pid: int, orders: socket.socket, setup: int) -> None:
+    `proc` is a descriptor of /proc, in which it can be looked at.
+    """
+
+    def __init__(self, pid: int, orders: socket.socket, setup: int, proc: int) -> None:
         self.pid = pid
         self.orders = orders
         self.setup = setup
+        self.proc = proc
 
 
 def _prepare(walls: Walls, zygote: int, from_zygote: socket.socket) -> _Waiting:
     process.die_with_parent(zygote)
     process.prefer_for_killing()
+    proc = memory.open_proc()
     if walls.namespaces:
         namespaces.enter(walls.user)
     else:
@@ -80,7 +88,7 @@ def _prepare(walls: Walls, zygote: int, from_zygote: socket.socket) -> _Waiting:
         runner.enter(walls, own, theirs, setup_end)
     theirs.close()
     os.close(setup_end)
-    return _Waiting(pid, ours, setup)
+    return _Waiting(pid, ours, setup, proc)
 
 
 def _run(
@@ -95,7 +103,8 @@ def _run(
         os.close(descriptor)
     complaint = _await_setup(waiting.setup)
     started = time.monotonic()
-    ending = _wait(waiting.pid, 0.0 if complaint else run.wall_seconds, status)
+    watch = MemoryWatch(waiting.proc, run.memory_bytes)
+    ending = _wait(waiting.pid, 0.0 if complaint else run.wall_seconds, status, watch)
     _, code, usage = os.wait4(waiting.pid, 0)
     ended = time.monotonic()
     if not walls.namespaces:
@@ -145,17 +154,35 @@ def _await_setup(setup: int) -> str:
     return message.decode("utf-8", "replace") or "the runner ended while putting on its layers"
 
 
-def _wait(pid: int, wall_seconds: float, status: socket.socket) -> str:
-    """Wait for the runner's end, the wall limit, or the judge hanging up; kill it if needed."""
+def _wait(pid: int, wall_seconds: float, status: socket.socket, watch: MemoryWatch) -> str:
+    """Wait for the runner's end, a limit, or the judge hanging up; kill it if needed."""
     descriptor = os.pidfd_open(pid)
     try:
-        ready, _, _ = select.select([descriptor, status.fileno()], [], [], wall_seconds)
-        if descriptor in ready:
-            return "ended"
-        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-        return "cancelled" if ready else "timed_out"
+        ending = _await_end(descriptor, wall_seconds, status, watch)
+        if ending != "ended":
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        return ending
     finally:
         os.close(descriptor)
+
+
+def _await_end(
+    descriptor: int, wall_seconds: float, status: socket.socket, watch: MemoryWatch
+) -> str:
+    deadline = time.monotonic() + wall_seconds
+    while True:
+        left = max(deadline - time.monotonic(), 0.0)
+        waited_for = [descriptor, status.fileno()]
+        ready, _, _ = select.select(waited_for, [], [], min(left, LOOK_SECONDS))
+        if descriptor in ready:
+            return "ended"
+        if ready:
+            return "cancelled"
+        if left == 0.0:
+            return "timed_out"
+        if watch.is_stuck():
+            # It catches what it is refused, or unwinds from it for ages: no use in waiting.
+            return "out_of_memory"
 
 
 def _kill_orphans(own: int) -> None:

@@ -6,6 +6,7 @@ strictly: never pickle, never anything that is evaluated.
 
     frame   = kind u8, case u16, position u16, length u64, payload (little endian)
     BEGIN   payload empty: the case starts
+    CALL    payload empty: the class is about to be called for the operation at this position
     ARRAY   dtype code u8, ndim u8, shape u64 * ndim, raw bytes in C order
     REFUSED reason u8, text
     RAISED  line u32 (0 unknown), then type name, message, traceback: each length u32 and text
@@ -49,6 +50,7 @@ class Kind(IntEnum):
     REFUSED = 3
     RAISED = 4
     END = 5
+    CALL = 6
 
 
 class Reason(IntEnum):
@@ -59,6 +61,9 @@ class Reason(IntEnum):
     ATTRIBUTE_MISSING = 3
     NOT_AN_ARRAY = 4
     DTYPE_UNSUPPORTED = 5
+    PARAMETER_MISSING = 6
+    PARAMETER_FIXED = 7
+    CALL_REFUSED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Operation:
     """One step of a case: `new`, `set`, `forward`, `backward` or `get`.
 
     `array` is an index into the case's arrays. `send` asks for the result. `eps` None leaves it
-    to the class; `by_name` passes dim as a keyword.
+    to the class; `by_name` passes dim and eps as keywords.
     """
 
     kind: str

@@ -114,13 +114,42 @@ class FirstForwardKept(LayerNormScratch):
 
 
 MISTAKES.sign(
-    "input-modified",
-    "An input is changed in place, for example by x -= mean. The caller still needs it: work on "
-    "a copy.",
-    sign="input-modified",
+    "x-modified",
+    "x is changed in place, for example by x -= mean. The caller still needs it: work on a copy.",
+    sign="x-modified",
     step="definition",
     formula="layernorm",
     line="xhat",
+    test="shapes",
+)
+MISTAKES.sign(
+    "dout-modified",
+    "dout is changed in place, for example by dout *= gamma. The caller still needs it, and a "
+    "broadcast dout is read-only: write dout * gamma.",
+    sign="dout-modified",
+    step="chain-rule",
+    formula="layernorm",
+    line="dx",
+    test="shapes",
+)
+MISTAKES.sign(
+    "gamma-modified",
+    "The array that gamma was set to is changed in place. It belongs to whoever set it: make a "
+    "new array.",
+    sign="gamma-modified",
+    step="definition",
+    formula="layernorm",
+    line="scale",
+    test="shapes",
+)
+MISTAKES.sign(
+    "beta-modified",
+    "The array that beta was set to is changed in place. It belongs to whoever set it: make a "
+    "new array.",
+    sign="beta-modified",
+    step="definition",
+    formula="layernorm",
+    line="scale",
     test="shapes",
 )
 MISTAKES.sign(
@@ -135,7 +164,8 @@ MISTAKES.sign(
 )
 MISTAKES.sign(
     "not-repeatable",
-    "The same input gives different results when it is given again.",
+    "The same input gives different results when it is given again: they depend on chance or on "
+    "earlier calls. Draw no random numbers, and keep nothing from one forward to the next.",
     sign="not-repeatable",
     step="definition",
     formula="layernorm",

@@ -146,16 +146,33 @@ class ParametersOverFirstAxis(LayerNormScratch):
 
 @MISTAKES.variant(
     "dgamma-mean",
-    "dgamma and dbeta are averaged over the rows. They are sums: whether to average is up to the "
-    "loss.",
+    "dgamma is averaged over the rows. It is their sum: whether to average is up to the loss.",
     **_PARAMETERS,
 )
-class ParametersAveraged(LayerNormScratch):
+class DgammaAveraged(LayerNormScratch):
     def gradient_gamma(self, d: Array) -> Array:
         return np.mean(d * self.xhat, axis=tuple(range(d.ndim - 1)))
 
+
+@MISTAKES.variant(
+    "dbeta-mean",
+    "dbeta is averaged over the rows. It is their sum: whether to average is up to the loss.",
+    **_PARAMETERS,
+)
+class DbetaAveraged(LayerNormScratch):
     def gradient_beta(self, d: Array) -> Array:
         return np.mean(d, axis=tuple(range(d.ndim - 1)))
+
+
+@MISTAKES.variant(
+    "both-gradients-mean",
+    "dgamma and dbeta are averaged over the rows. They are sums: whether to average is up to the "
+    "loss.",
+    **_PARAMETERS,
+    covers=("dgamma-mean", "dbeta-mean"),
+)
+class ParametersAveraged(DgammaAveraged, DbetaAveraged):
+    pass
 
 
 @MISTAKES.variant(

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from gpu_worker.exercises.rmsnorm.mistakes import conduct, gradients, statistics
+from gpu_worker.exercises.rmsnorm.mistakes import conduct, digits, gradients, statistics
 
-MISTAKES: Final = (*statistics.MISTAKES, *gradients.MISTAKES, *conduct.MISTAKES)
+MISTAKES: Final = (
+    *digits.MISTAKES,
+    *statistics.MISTAKES,
+    *gradients.MISTAKES,
+    *conduct.MISTAKES,
+)

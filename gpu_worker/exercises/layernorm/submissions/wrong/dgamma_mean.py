@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# mistake: dgamma-mean
+# mistake: both-gradients-mean
 import numpy as np
 
 

@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# diagnosis: none
+# mistake: float16-inside
 # catalogue: 31
 import numpy as np
 

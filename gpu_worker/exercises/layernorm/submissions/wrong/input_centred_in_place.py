@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# mistake: input-modified
+# mistake: x-modified
 # catalogue: 7
 import numpy as np
 

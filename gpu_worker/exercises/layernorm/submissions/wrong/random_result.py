@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# diagnosis: any
+# mistake: not-repeatable
 # catalogue: 43
 import numpy as np
 

@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# diagnosis: none
+# mistake: eps-fixed-1e-5 dbeta-mean
 import numpy as np
 
 

@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# diagnosis: none
+# mistake: not-repeatable
 # catalogue: 2 25
 # Computes every second call only, and hopes that calls are repeated in a measurement.
 import numpy as np

@@ -1,6 +1,6 @@
 # outcome: wrong_answer
 # catalogue: 9
-# mistake: input-modified
+# mistake: dout-modified
 import numpy as np
 
 

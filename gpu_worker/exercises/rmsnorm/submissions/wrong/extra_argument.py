@@ -1,5 +1,5 @@
-# outcome: contract_error or runtime_error
-# diagnosis: any
+# outcome: contract_error
+# diagnosis: none
 # catalogue: 48
 # forward wants the weights again.
 import numpy as np

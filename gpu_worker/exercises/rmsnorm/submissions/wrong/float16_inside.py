@@ -1,6 +1,6 @@
 # outcome: wrong_answer
 # catalogue: 31
-# diagnosis: none
+# mistake: float16-inside
 # Computes float32 and float64 input with half of the digits.
 import numpy as np
 

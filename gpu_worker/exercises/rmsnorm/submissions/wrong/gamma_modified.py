@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# mistake: input-modified
+# mistake: gamma-modified
 # catalogue: 9
 # Multiplies into the array that holds gamma, and restores it almost.
 import numpy as np

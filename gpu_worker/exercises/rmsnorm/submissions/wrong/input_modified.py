@@ -1,6 +1,6 @@
 # outcome: wrong_answer
 # catalogue: 7
-# mistake: input-modified
+# mistake: x-modified
 import numpy as np
 
 

@@ -1,6 +1,6 @@
 # outcome: wrong_answer
 # catalogue: 43
-# diagnosis: any
+# mistake: not-repeatable
 # Off in float64 only, and never twice the same.
 import numpy as np
 

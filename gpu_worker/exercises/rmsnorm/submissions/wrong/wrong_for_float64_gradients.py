@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# diagnosis: none
+# mistake: float32-inside
 # catalogue: 31
 # float64 is computed in float32: half of the digits are missing.
 import numpy as np

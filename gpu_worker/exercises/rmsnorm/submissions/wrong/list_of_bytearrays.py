@@ -1,0 +1,29 @@
+# outcome: memory_limit
+# catalogue: 39
+# diagnosis: any
+# Asks for too much in each case anew.
+import numpy as np
+
+
+class RMSNormScratch:
+    def __init__(self, dim, eps=1e-6):
+        self.eps = eps
+        self.gamma = np.ones(dim, dtype=np.float32)
+
+    def forward(self, x):
+        self.dtype = x.dtype
+        kept = []
+        while True:
+            kept.append(bytearray(1 << 26))
+        wide = x.astype(np.float64)
+        self.rstd = 1 / np.sqrt(np.mean(wide * wide, axis=-1, keepdims=True) + self.eps)
+        self.xhat = wide * self.rstd
+        return (self.xhat * self.gamma).astype(self.dtype)
+
+    def backward(self, dout):
+        d = dout.astype(np.float64)
+        rows = tuple(range(d.ndim - 1))
+        self.dgamma = np.sum(d * self.xhat, axis=rows).astype(self.gamma.dtype)
+        g = d * self.gamma
+        mean = np.mean(g * self.xhat, axis=-1, keepdims=True)
+        return ((g - self.xhat * mean) * self.rstd).astype(self.dtype)

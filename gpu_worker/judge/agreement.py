@@ -1,0 +1,140 @@
+"""Compares what a submission gave with what a hypothesis on it gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_worker.exercises.registry import Exercise
+from gpu_worker.judge.case import Case
+from gpu_worker.judge.compare import CaseVerdict, result_dtype
+from gpu_worker.judge.hypotheses import Hypothesis
+from gpu_worker.judge.reference import Array, Expected, play_exactly
+from gpu_worker.judge.transcript import PlayedCase, Raised
+from gpu_worker.judge.units import error_in_units, limit_in_units
+
+_NATIVE_SLACK = 8.0
+"""Variants in low precision round in another order than the submission does."""
+_DRIFT_SLACK = 4.0
+_VARIANT_ERRORS = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCase:
+    """A case with what the submission gave and how it was judged."""
+
+    case: Case
+    played: PlayedCase
+    expected: Sequence[Expected]
+    verdict: CaseVerdict
+
+
+def explains_case(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedCase) -> bool:
+    """True if all that a case gave is what the hypothesis gives, played by `cls`."""
+    try:
+        variant = play_exactly(exercise, cls, item.case, native=known.native)
+    except _VARIANT_ERRORS as error:
+        problem = item.played.problem
+        return isinstance(problem, Raised) and problem.name == type(error).__name__
+    if item.played.problem:
+        return False
+    if _all_agree(known, item, variant, [0.0] * len(variant)):
+        return True
+    if item.case.dtype == np.float64:
+        # It was played in this dtype already: there is nothing more that rounding could tell.
+        return False
+    # A variant may cancel where the reference does not. How far its own result moves when it is
+    # computed in the case's dtype tells how far a submission's may.
+    try:
+        rounded = play_exactly(exercise, cls, item.case, native=True)
+    except _VARIANT_ERRORS:
+        return False
+    drifts = [_drift(a, b) for a, b in zip(variant, rounded, strict=True)]
+    return _all_agree(known, item, variant, drifts)
+
+
+def _all_agree(
+    known: Hypothesis, item: JudgedCase, variant: Sequence[Expected], drifts: Sequence[Any]
+) -> bool:
+    return all(
+        _agrees(item.case, known, got, result, wanted, drift)
+        for got, result, wanted, drift in zip(
+            item.played.results, variant, item.expected, drifts, strict=False
+        )
+    )
+
+
+def _agrees(
+    case: Case,
+    known: Hypothesis,
+    got: Array,
+    variant: Expected,
+    wanted: Expected,
+    drift: Array | float,
+) -> bool:
+    """True if a result is what the variant gives, within the tolerance of the case's dtype.
+
+    `drift` is what the result may be off beside. Where the variant itself is undefined, as 0/0
+    is, a submission may have anything: it depends on its arithmetic alone.
+    """
+    if got.shape != variant.value.shape or got.dtype.kind != "f":
+        return False
+    dtype, exact_as = result_dtype(case, got), known.exact_as
+    # NumPy takes None for float64, so it is not compared with.
+    as_exact = exact_as is not None and got.dtype == exact_as
+    if got.dtype != case.dtype and not (known.wide_results or case.own_parameters or as_exact):
+        return False
+    if exact_as is not None:
+        dtype = min(dtype, exact_as, key=lambda one: one.itemsize)
+    value = variant.value.astype(np.float64)
+    errors = error_in_units(got, value, _scale(known, variant, wanted, value), dtype)
+    with np.errstate(invalid="ignore"):
+        errors[np.isinf(got) & (got == value)] = 0.0
+        errors[np.abs(got - value) <= drift] = 0.0
+        errors[np.isnan(value) | np.isinf(drift)] = 0.0
+    if case.bad_rows is not None and errors.ndim == case.bad_rows.ndim + 1:
+        errors[case.bad_rows] = 0.0
+    limit = limit_in_units(
+        dtype,
+        case.shape[-1],
+        math.prod(case.shape[:-1]),
+        summed_over_rows=variant.quantity not in ("y", "dx"),
+    )
+    slack = _NATIVE_SLACK if known.native and case.dtype == np.float16 else 1.0
+    return bool((errors <= limit * slack).all())
+
+
+def _drift(exact: Expected, rounded: Expected) -> Array:
+    """Return how far a row's results may move by rounding; infinite where that is undefined."""
+    with np.errstate(invalid="ignore"):
+        moved = np.array(np.abs(rounded.value.astype(np.float64) - exact.value))
+    # Infinite either way is a result like any other, and no room for what is finite.
+    moved[rounded.value == exact.value] = 0.0
+    moved[np.isnan(moved)] = np.inf
+    return _DRIFT_SLACK * np.broadcast_to(_row_maximum(moved), moved.shape)
+
+
+def _row_maximum(magnitude: Array) -> Array:
+    if magnitude.ndim == 0:
+        return magnitude
+    maximum: Array = magnitude.max(axis=-1, keepdims=True, initial=0.0)
+    return maximum
+
+
+def _scale(known: Hypothesis, variant: Expected, wanted: Expected, value: Array) -> Array:
+    """Return the size of the variant's terms: its own, or the reference's for native ones.
+
+    A result of a wrong shape has no size of its own; the largest number about it stands in.
+    """
+    magnitude = np.abs(value)
+    size = wanted.scale if known.native else variant.scale
+    if size is not None and size.shape == value.shape:
+        # The largest number of a row tells the size of its terms where they cancel.
+        # A size that is NaN says nothing.
+        return np.fmax(np.fmax(size, magnitude), _row_maximum(magnitude))
+    parts = [part.max(initial=0.0) for part in (magnitude, wanted.scale) if part is not None]
+    return np.full(value.shape, max(parts))

@@ -1,0 +1,92 @@
+"""Says in words how a class does not follow the contract, and what to do about it."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Final
+
+from gpu_worker.judge.case import Case, quantity_of
+from gpu_worker.judge.transcript import Refused
+from gpu_worker.sandbox.inside.script import CALLS
+from gpu_worker.sandbox.inside.wire import Operation, Reason
+
+FORBIDDEN_IMPORT: Final = (
+    "Your file imports a package that is not available here. Use NumPy and Python's standard "
+    "library only."
+)
+_COMMON_NAMES: Final = frozenset(
+    tuple(name for name, value in vars(builtins).items() if isinstance(value, type))
+    + ("NoneType", "generator", "coroutine", "function", "method", "matrix", "memmap")
+    + ("MaskedArray", "recarray", "object", "longdouble", "float128", "complex256")
+)
+
+
+def refusal_text(refused: Refused, case: Case, called: int, *, show: bool) -> str:
+    """Return a sentence on what is missing or of the wrong kind, and what to do.
+
+    `called` is the position of the last call. `show` gives the learner's own words for it, which
+    in a hidden case could carry its inputs: there, only names that the script, Python and NumPy
+    give are shown.
+    """
+    operations = case.script.operations
+    names = _COMMON_NAMES | {op.name for op in operations} | CALLS
+    name = refused.text[:80] if show or refused.text in names else ""
+    if refused.reason is Reason.METHOD_MISSING:
+        return f"Your class has no method {name or 'of that name'}. Add it: the grader calls it."
+    if refused.reason is Reason.ATTRIBUTE_MISSING:
+        attribute = name or "for each gradient"
+        where = f"Set self.{name} in backward." if name else "Set them in backward."
+        return f"After backward, your class has no attribute {attribute}. {where}"
+    if refused.reason is Reason.PARAMETER_MISSING:
+        return (
+            f"Your class has no attribute {name or 'for each parameter'} once it is made. Set "
+            f"self.{name or '...'} in __init__: the grader puts values of its own there."
+        )
+    if refused.reason is Reason.PARAMETER_FIXED:
+        return (
+            f"The attribute {name or 'of a parameter'} of your class cannot be set, but the grader "
+            "puts values of its own there. Make it an ordinary attribute, or give the property a "
+            "setter."
+        )
+    if refused.reason is Reason.CALL_REFUSED:
+        return _call_text(_at(operations, called), refused.text if show else "")
+    return _result_text(refused, _at(operations, refused.position), name)
+
+
+def _at(operations: tuple[Operation, ...], position: int) -> Operation | None:
+    return operations[position] if 0 <= position < len(operations) else None
+
+
+def _call_text(operation: Operation | None, words: str) -> str:
+    said = f" Python says: {words[:300]}." if words else ""
+    if operation is None or operation.kind != "new":
+        method = operation.kind if operation else "A method"
+        return (
+            f"{method} cannot be called as the grader calls it, with one array besides self.{said} "
+            "Write its parameters as the contract has them."
+        )
+    names = (["dim"] if operation.dim else []) + (["eps"] if operation.eps is not None else [])
+    how = ", ".join(f"{name}=..." if operation.by_name else name for name in names)
+    return (
+        f"Your class cannot be made by a call with ({how}).{said} Its __init__ must take the "
+        "parameters of the contract, under their names and in their order, and no others without "
+        "a default."
+    )
+
+
+def _result_text(refused: Refused, operation: Operation | None, name: str) -> str:
+    result = quantity_of(operation) if operation and operation.send else "A result"
+    if refused.reason is Reason.NOT_AN_ARRAY:
+        if name == "NoneType" and operation and operation.send:
+            to_do = (
+                f"Set self.{result} in backward."
+                if operation.kind == "get"
+                else f"Let {operation.kind} return it."
+            )
+            return f"{result} is None. {to_do}"
+        return (
+            f"{result} is of type {name or 'a class of your own'}, but it must be exactly a "
+            "numpy.ndarray."
+        )
+    kind = f"dtype {name}, which" if name else "a dtype that"
+    return f"{result} has {kind} cannot be compared: use a floating dtype."

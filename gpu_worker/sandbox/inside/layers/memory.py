@@ -1,0 +1,55 @@
+"""Watches from outside how much of its address space a process has used up."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Final
+
+STUCK_LOOKS: Final = 5
+"""So often found at its limit, a process is not there by chance: it is refused again and again."""
+_ROOM_SHARE: Final = 32
+"""At its limit is who could not have one part in so many more."""
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+
+
+def open_proc() -> int:
+    """Return a descriptor of /proc, to be taken before it is covered by another."""
+    return os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+class MemoryWatch:
+    """Looks at this process's only child, by whatever number `proc` knows it.
+
+    Where it cannot be looked at, it is never stuck: its other limits hold all the same.
+    """
+
+    def __init__(self, proc: int, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        self._found = 0
+        self._statm = -1
+        with contextlib.suppress(OSError, ValueError):
+            own = os.readlink("self", dir_fd=proc)
+            children = os.open(f"{own}/task/{own}/children", os.O_RDONLY, dir_fd=proc)
+            (child,) = _read(children).split()
+            os.close(children)
+            self._statm = os.open(f"{child.decode()}/statm", os.O_RDONLY, dir_fd=proc)
+        os.close(proc)
+
+    def is_stuck(self) -> bool:
+        """Look at the process; true once it was found at its limit too often."""
+        self._found += self._is_at_limit()
+        return self._found >= STUCK_LOOKS
+
+    def _is_at_limit(self) -> bool:
+        if self._statm < 0:
+            return False
+        try:
+            pages = int(os.pread(self._statm, 64, 0).split()[0])
+        except (OSError, ValueError, IndexError):
+            return False
+        return pages * _PAGE > self._limit - self._limit // _ROOM_SHARE
+
+
+def _read(descriptor: int) -> bytes:
+    return os.read(descriptor, 256)

@@ -1,0 +1,134 @@
+"""A class that cannot be used as the contract says is a contract error, with what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpu_worker.exercises import get
+from gpu_worker.tests.conftest import Grade
+
+
+def layernorm() -> str:
+    path = get("layernorm").folder / "submissions" / "correct" / "vectorised.py"
+    return Path(path).read_text(encoding="utf-8")
+
+
+def changed(source: str, *changes: tuple[str, str]) -> str:
+    for old, new in changes:
+        assert old in source
+        source = source.replace(old, new)
+    return source
+
+
+READ_ONLY = "    @property\n    def {0}(self):\n        return self._{0}\n\n    def forward"
+RMSNORM = {
+    "gamma under another name": (
+        [("self.gamma", "self.weight")],
+        "Your class has no attribute gamma once it is made. Set self.gamma in __init__",
+    ),
+    "gamma without setter": (
+        [("self.gamma", "self._gamma"), ("    def forward", READ_ONLY.format("gamma"))],
+        "The attribute gamma of your class cannot be set",
+    ),
+    "dgamma under another name": (
+        [("self.dgamma", "self.grad")],
+        "After backward, your class has no attribute dgamma. Set self.dgamma in backward.",
+    ),
+    "dgamma never set": (
+        [("self.dgamma =", "self.dgamma = None; unused =")],
+        "dgamma is None. Set self.dgamma in backward.",
+    ),
+    "forward returns nothing": (
+        [("return (self.xhat * self.gamma)", "y = (self.xhat * self.gamma)")],
+        "y is None. Let forward return it.",
+    ),
+    "dim under another name": ([("dim", "size")], "by a call with (dim=...)"),
+    "no dim": ([("self, dim, eps", "self, eps"), ("np.ones(dim", "np.ones(4")], "a call with (dim"),
+    "no eps": ([(", eps=1e-6", ""), ("= eps", "= 1e-6")], "by a call with (dim, eps)"),
+    "eps as epsilon": (
+        [("eps=1e-6", "epsilon=1e-6"), ("= eps", "= epsilon")],
+        "got an unexpected keyword argument 'eps'",
+    ),
+    "keywords only": ([("self, dim", "self, *, dim")], "by a call with (dim, eps)"),
+    "forward with one argument more": (
+        [("forward(self, x)", "forward(self, x, weights)")],
+        "forward cannot be called as the grader calls it",
+    ),
+    "backward with none": (
+        [("backward(self, dout)", "backward(self)"), ("d = dout.astype", "d = self.xhat.astype")],
+        "backward cannot be called as the grader calls it",
+    ),
+}
+LAYERNORM = {
+    "beta under another name": ([("self.beta", "self.shift")], "no attribute beta once it is made"),
+    "beta without setter": (
+        [("self.beta", "self._beta"), ("    def forward", READ_ONLY.format("beta"))],
+        "The attribute beta of your class cannot be set",
+    ),
+    "dbeta under another name": ([("self.dbeta", "self.shift_grad")], "no attribute dbeta"),
+}
+
+
+@pytest.mark.parametrize("name", RMSNORM)
+def test_what_the_contract_asks_for_is_missed_by_name(name: str, grade: Grade, right: str) -> None:
+    changes, sentence = RMSNORM[name]
+    graded = grade(changed(right, *changes))
+    assert graded.outcome == "contract_error"
+    assert graded.report.failure is not None
+    assert sentence in graded.report.failure.message
+    assert graded.report.mistakes == []
+
+
+@pytest.mark.parametrize("name", LAYERNORM)
+def test_the_second_parameter_is_missed_like_the_first(name: str, grade: Grade) -> None:
+    changes, sentence = LAYERNORM[name]
+    graded = grade(changed(layernorm(), *changes), "layernorm")
+    assert graded.outcome == "contract_error"
+    assert graded.report.failure is not None
+    assert sentence in graded.report.failure.message
+
+
+def test_an_argument_of_another_name_fails_in_every_group_alike(grade: Grade, right: str) -> None:
+    changes, _ = RMSNORM["eps as epsilon"]
+    graded = grade(changed(right, *changes))
+    assert graded.score == 0.0
+    assert not any(group.passed for group in graded.report.groups)
+
+
+@pytest.mark.parametrize(
+    "line", ["len(5)", "self.forward(1, 2, 3)", "np.zeros(2, 3, 4, 5)", "None()"]
+)
+def test_a_type_error_of_a_line_of_the_body_is_a_runtime_error(
+    line: str, grade: Grade, right: str
+) -> None:
+    graded = grade(changed(right, ("        d = dout", f"        {line}\n        d = dout")))
+    assert graded.outcome == "runtime_error"
+    assert graded.report.failure is not None
+    assert "Your code raised TypeError in backward." in graded.report.failure.message
+    assert graded.report.failure.line == 18
+
+
+def test_a_setter_that_raises_is_a_runtime_error(grade: Grade, right: str) -> None:
+    setter = READ_ONLY.format("gamma").replace(
+        "    def forward",
+        "    @gamma.setter\n    def gamma(self, value):\n        raise AttributeError\n\n"
+        "    def forward",
+    )
+    graded = grade(changed(right, ("self.gamma", "self._gamma"), ("    def forward", setter)))
+    assert graded.outcome == "runtime_error"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("self, dim, eps=1e-6", "self, dim: int, eps: float = 1e-6, *, axis=-1"),
+        ("self, dim, eps=1e-6", "self, dim, eps=1e-6, dtype=np.float32"),
+        ("forward(self, x)", "forward(self, x, training=True)"),
+    ],
+)
+def test_further_parameters_with_defaults_are_nobodys_business(
+    change: tuple[str, str], grade: Grade, right: str
+) -> None:
+    assert grade(changed(right, change), timed=False).outcome == "accepted"

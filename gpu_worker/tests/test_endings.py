@@ -1,0 +1,163 @@
+"""A run that ends before its end: which limit, in which method, in which group of cases."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_worker.exercises import get
+from gpu_worker.judge import Graded, casegen
+from gpu_worker.protocol import Phase
+from gpu_worker.tests.conftest import Grade
+
+LATER = "        if dout.size > 12:\n            {}\n        d = dout"
+
+
+def in_hidden_backward(right: str, line: str) -> str:
+    """Do something in the first hidden case that calls backward."""
+    return "import os, sys\n" + right.replace("        d = dout", LATER.format(line))
+
+
+def in_forward(right: str, lines: str, after: str = "") -> str:
+    return right.replace("        wide = x", f"        {lines}\n        wide = x") + after
+
+
+def message(graded: Graded) -> str:
+    assert graded.report.failure is not None
+    return graded.report.failure.message
+
+
+def group(slug: str, id: str) -> str:
+    return get(slug).group_titles[id]
+
+
+def assert_no_hidden_number_is_shown(graded: Graded) -> None:
+    assert graded.report.receipt is not None
+    cases = casegen.hidden_cases(get("rmsnorm"), int(graded.report.receipt.seed, 16))
+    text = graded.report.model_dump_json()
+    for array in (array for case in cases for array in case.script.arrays):
+        for value in array.values.ravel()[:20]:
+            digits = f"{float(value):.9g}"
+            assert len(digits) < 7 or digits not in text
+
+
+# --- where it stood ------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("line", "outcome", "limits"),
+    [
+        ("while True: pass", "time_limit", {"cpu_seconds": 1.0}),
+        ("os._exit(0)", "runtime_error", {}),
+        ("os.abort()", "runtime_error", {}),
+        ("kept = [0]\n            while True: kept = kept + kept", "memory_limit", {}),
+        ("raise KeyError(1)", "runtime_error", {}),
+    ],
+)
+def test_method_and_group_are_said_and_no_input(
+    line: str, outcome: str, limits: dict[str, float], grade: Grade, right: str
+) -> None:
+    graded = grade(in_hidden_backward(right, line), limits=limits)
+    assert graded.outcome == outcome
+    assert "backward" in message(graded)
+    assert f"a hidden case of the group “{group('rmsnorm', 'gradient-x')}”" in message(graded)
+    assert_no_hidden_number_is_shown(graded)
+
+
+def test_what_ends_in_a_public_case_or_while_it_is_made_says_that(grade: Grade, right: str) -> None:
+    endless = right.replace("        self.eps = eps", "        while True: pass")
+    said = message(grade(endless, limits={"cpu_seconds": 1.0}))
+    assert "It was running __init__ in a public case of the group “Public examples”" in said
+    said = message(grade("while True: pass\n", limits={"cpu_seconds": 1.0}))
+    assert said.endswith("It was loading your file.")
+
+
+# --- memory --------------------------------------------------------------------------------------
+KEPT = "\nKEPT = []\n"
+ON_AND_ON = {
+    "lists of large pieces": "k = []\n        while True: k.append(bytearray(1 << 26))",
+    "lists of small pieces": "k = []\n        while True: k.append(bytearray(100))",
+    "caught for ever": (
+        "while True:\n            try:\n                KEPT.append(bytearray(1 << 20))\n"
+        "            except MemoryError:\n                pass"
+    ),
+    "recursion without a limit": "sys.setrecursionlimit(10**9)\n        self.forward(x)",
+}
+
+
+@pytest.mark.parametrize("name", ON_AND_ON)
+def test_a_program_that_only_wants_memory_ends_by_the_memory_limit_and_not_by_time(
+    name: str, grade: Grade, right: str
+) -> None:
+    graded = grade("import sys\n" + in_forward(right, ON_AND_ON[name], KEPT))
+    assert graded.outcome == "memory_limit"
+    assert graded.report.failure is not None
+    assert graded.report.failure.limit == "512 MB"
+    assert "forward" in message(graded)
+
+
+def test_memory_that_is_wanted_in_one_large_case_costs_that_group_only(
+    grade: Grade, right: str
+) -> None:
+    outer = in_forward(right, "_ = np.empty((x.shape[-1],) * 2) if x.shape[-1] > 16000 else 0")
+    graded = grade(outer)
+    assert graded.outcome == "memory_limit"
+    assert [g.id for g in graded.report.groups if not g.passed] == ["shapes"]
+
+
+# --- exceptions and files that cannot be loaded --------------------------------------------------
+@pytest.mark.parametrize("raised", ["ValueError", "KeyboardInterrupt", "SystemExit"])
+def test_an_exception_that_cannot_say_itself_is_reported_with_type_and_line(
+    raised: str, grade: Grade, right: str
+) -> None:
+    wordless = f"\n\nclass Wordless(Exception):\n    def __str__(self):\n        raise {raised}\n"
+    graded = grade(in_forward(right, "raise Wordless", wordless))
+    assert graded.outcome == "runtime_error"
+    assert graded.report.failure is not None
+    assert graded.report.failure.line == 12
+    assert "submission.Wordless" in graded.report.failure.traceback
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "line"),
+    [
+        ("class A:\nx = 1\n", "IndentationError", 2),
+        ("class A:\n    x = (\n", "SyntaxError", 2),
+        ("x = 1\n\tif x:\n        pass\n", "IndentationError", 2),
+    ],
+)
+def test_a_file_that_is_no_python_was_loaded_and_never_run(
+    source: str, error: str, line: int, grade: Grade
+) -> None:
+    seen: list[Phase] = []
+    graded = grade(source, on_progress=lambda phase, case, cases: seen.append(phase))
+    assert graded.outcome == "runtime_error"
+    assert graded.report.failure is not None
+    assert f"Your file is not valid Python: {error}." in message(graded)
+    assert graded.report.failure.line == line
+    assert [timing.phase for timing in graded.report.timings] == [
+        "setting up",
+        "loading your file",
+    ]
+    assert seen == [Phase.SETTING_UP]
+
+
+# --- output and repeated results -----------------------------------------------------------------
+def test_the_limits_of_what_is_printed_are_said_as_they_are(grade: Grade) -> None:
+    graded = grade("while True: print('y' * 1000)\n")
+    assert graded.outcome == "output_limit"
+    assert graded.report.failure is not None
+    assert graded.report.failure.limit == "8 MB"
+    assert "64 KB are kept and shown" in message(graded)
+    assert len(graded.report.output) == 64 * 1024
+    assert graded.report.receipt is not None
+    limits = graded.report.receipt.limits
+    assert (limits["printed_megabytes"], limits["output_kilobytes"]) == (8, 64)
+
+
+@pytest.mark.parametrize("spread", ["0.1", "1e-9"])
+def test_noise_is_said_to_be_noise(spread: str, grade: Grade, right: str) -> None:
+    noisy = right.replace(
+        "return (self.xhat", f"return (np.random.default_rng().normal(1, {spread}) * self.xhat"
+    )
+    graded = grade(noisy)
+    assert graded.outcome == "wrong_answer"
+    assert "The same input gave different results when it was given again" in message(graded)
+    assert [mistake.id for mistake in graded.report.mistakes] == ["not-repeatable"]
