@@ -115,11 +115,3 @@ def test_the_web_server_alone_says_it_too() -> None:
     assert refused.returncode == 1
     assert refused.stderr.startswith("LEARNML_WEB_WORKERS=abc")
     assert "Traceback" not in refused.stderr
-
-
-def test_every_setting_with_a_number_as_default_is_read_as_a_number() -> None:
-    source = (PROJECT / "learnml" / "settings" / "base.py").read_text(encoding="utf-8")
-    numbers = re.findall(r'read\("(LEARNML_[A-Z_]+)", [0-9.]+\)', source)
-    assert "LEARNML_RUN_WAIT_SECONDS" in numbers
-    for name in numbers:
-        assert not isinstance(read(name, 1, {name: "7"}), str), name
