@@ -82,8 +82,7 @@ def test_every_place_in_the_outline_is_on_the_page(client: Client, rows: Chapter
     assert len(places) > len(outline)
     for place in places:
         assert f'id="{place.id}"' in body
-        # In the list for narrow windows and in the one for wide ones.
-        assert body.count(f'<a href="#{place.id}">') >= 2
+        assert f'<a href="#{place.id}">' in body
 
 
 def test_every_heading_formula_step_line_and_question_has_a_link_to_itself(

@@ -66,16 +66,13 @@ function watchPlaces() {
   soon();
 }
 
-/** Mark the last link whose place has been passed, and open the list that it stands in. */
+/** Mark the last link whose place has been passed, and keep it in sight. */
 function mark(links, passed, here) {
   const at = links.findLast((link) => here && passed.has(link.hash.slice(1)));
   for (const link of links) {
     const isHere = link === at;
     if (isHere) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
-    if (link.matches("[data-toc] > ol > li > a")) {
-      link.parentElement.classList.toggle("is-current", Boolean(at && link.parentElement.contains(at)));
-    }
   }
   const list = at?.closest("[data-toc]");
   if (list && list.scrollHeight > list.clientHeight) {

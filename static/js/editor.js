@@ -236,14 +236,26 @@ function richEditor(cm, field, nonce, onChange, onRun) {
  * with style attributes, which the page's policy refuses and reports.
  */
 function typedOverLines(cm, event, view) {
-  const { main } = view.state.selection;
-  const within = view.state.doc.lineAt(main.from).to >= main.to;
-  if (event.inputType !== "insertText" || event.data === null || view.composing || within) return false;
+  if (event.inputType !== "insertText" || event.data === null || view.composing) return false;
+  let { from, to } = view.state.selection.main;
+  const selection = view.root.getSelection();
+  if (from === to && selection.rangeCount && !selection.isCollapsed) {
+    // Selected a moment ago, and the editor has not heard of it yet.
+    const range = selection.getRangeAt(0);
+    from = view.posAtDOM(range.startContainer, range.startOffset);
+    to = view.posAtDOM(range.endContainer, range.endOffset);
+  }
+  if (view.state.doc.lineAt(from).to >= to) return false;
   event.preventDefault();
-  const typed = () => view.state.update(view.state.replaceSelection(event.data), { userEvent: "input.type" });
+  const typed = () =>
+    view.state.update({
+      changes: { from, to, insert: event.data },
+      selection: { anchor: from + event.data.length },
+      userEvent: "input.type",
+    });
   const handled = view.state
     .facet(cm.EditorView.inputHandler)
-    .some((handle) => handle(view, main.from, main.to, event.data, typed));
+    .some((handle) => handle(view, from, to, event.data, typed));
   if (!handled) view.dispatch(typed());
   return true;
 }

@@ -91,4 +91,16 @@ def scroll_through(page: Page) -> None:
           }
         }"""
     )
-    page.wait_for_load_state("networkidle")
+    # Not the state "networkidle": it does not come again for what begins after it has been reached.
+    page.evaluate(
+        """async () => {
+          let before = -1;
+          for (;;) {
+            await document.fonts.ready;
+            const loaded = performance.getEntriesByType('resource').length;
+            if (loaded === before) return;
+            before = loaded;
+            await new Promise(done => setTimeout(done, 300));
+          }
+        }"""
+    )

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.services
 
 MakeInstance = Callable[..., Instance]
 # The long form, 200 submissions: LEARNML_FAULT_SUBMISSIONS=200 ./run test tests/faults
-SUBMISSIONS = int(os.environ.get("LEARNML_FAULT_SUBMISSIONS", "30"))
-KILLS = SUBMISSIONS // 10
+SUBMISSIONS = int(os.environ.get("LEARNML_FAULT_SUBMISSIONS", "24"))
+KILLS = SUBMISSIONS // 8
 PARTS = ("worker", "worker", "control", "queue", "web", "scheduler")
 SECONDS = (60 + 2 * SUBMISSIONS) * SLOWNESS
 WRONG = "class Another:\n    pass\n"
