@@ -10,6 +10,7 @@ import math
 import sys
 import warnings
 from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,7 +31,7 @@ HONEST_SEEDS = 200
 WRONG_SEEDS = 20
 BANK_SEEDS = (101, 102, 103)
 PAIR_SEEDS = (201, 202)
-PAIRS_EACH = 60
+PAIRS_EACH = 40
 """Pairs drawn for each seed, of the more than a thousand that can be made."""
 
 
@@ -140,13 +141,18 @@ def _summed_up(slug: str, kept: rounds.Rounds) -> dict[str, Any]:
 
 def measure_mistakes(folder: Path) -> dict[str, Any]:
     """Play every known mistake, and pairs that can be made together, and see what is named."""
-    np.seterr(all="ignore")
-    return {
-        slug: {
-            "single": bank_precision(get(slug), rounds.in_time(BANK_SEEDS), pairs=False).as_dict(),
-            "pairs": bank_precision(
-                get(slug), rounds.in_time(PAIR_SEEDS), pairs=True, sample=PAIRS_EACH
-            ).as_dict(),
+    parts = [(slug, kind) for slug in slugs() for kind in ("pairs", "single")]
+    with ProcessPoolExecutor(len(parts)) as pool:
+        jobs = {part: pool.submit(_named, *part) for part in parts}
+        return {
+            slug: {kind: jobs[slug, kind].result() for kind in ("single", "pairs")}
+            for slug in slugs()
         }
-        for slug in slugs()
-    }
+
+
+def _named(slug: str, kind: str) -> dict[str, Any]:
+    np.seterr(all="ignore")
+    pairs = kind == "pairs"
+    seeds = rounds.in_time(PAIR_SEEDS if pairs else BANK_SEEDS)
+    sample = PAIRS_EACH if pairs else None
+    return bank_precision(get(slug), seeds, pairs=pairs, sample=sample).as_dict()
