@@ -44,9 +44,6 @@ def explains_case(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedC
         return False
     if _all_agree(known, item, variant, [0.0] * len(variant)):
         return True
-    if item.case.dtype == np.float64:
-        # It was played in this dtype already: there is nothing more that rounding could tell.
-        return False
     # A variant may cancel where the reference does not. How far its own result moves when it is
     # computed in the case's dtype tells how far a submission's may.
     try:

@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# diagnosis: none
+# diagnosis: any
 # catalogue: 1
 import numpy as np
 

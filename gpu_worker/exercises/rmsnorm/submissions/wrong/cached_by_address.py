@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# diagnosis: none
+# diagnosis: any
 # catalogue: 1
 # An old address with new content gets an old answer.
 import numpy as np
