@@ -90,13 +90,23 @@ class FirstForwardKept(SoftmaxCrossEntropyScratch):
 
 
 MISTAKES.sign(
-    "input-modified",
-    "An input is changed in place, for example by x -= x.max(). The caller still needs it: work "
-    "on a copy.",
-    sign="input-modified",
+    "x-modified",
+    "x is changed in place, for example by x -= x.max(). The caller still needs it: work on a "
+    "copy.",
+    sign="x-modified",
     step="definition",
     formula="shift-invariance",
     line="shift",
+    test="shapes",
+)
+MISTAKES.sign(
+    "dout-modified",
+    "dout is changed in place, for example by dout *= p. The caller still needs it, and a "
+    "broadcast dout is read-only: make a new array.",
+    sign="dout-modified",
+    step="result",
+    formula="gradient",
+    line="probabilities",
     test="shapes",
 )
 MISTAKES.sign(
@@ -111,7 +121,8 @@ MISTAKES.sign(
 )
 MISTAKES.sign(
     "not-repeatable",
-    "The same input gives different results when it is given again.",
+    "The same input gives different results when it is given again: they depend on chance or on "
+    "earlier calls. Draw no random numbers, and keep nothing from one forward to the next.",
     sign="not-repeatable",
     step="loss",
     formula="cross-entropy",

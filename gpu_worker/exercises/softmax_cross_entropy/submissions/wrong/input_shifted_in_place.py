@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# mistake: input-modified
+# mistake: x-modified
 import numpy as np
 
 
