@@ -15,10 +15,13 @@ from .array import ndarray
 from .constants import CONSTANTS as _CONSTANTS
 from .constants import METHODS as _METHODS
 from .creation import FUNCTIONS as _CREATION
+from .elementwise import ElementwiseKernel
 from .fusion import fuse
 from .manipulation import FUNCTIONS as _MANIPULATION
 from .missing import missing as _missing
 from .products import FUNCTIONS as _PRODUCTS
+from .raw import RawKernel, RawModule
+from .reduction import ReductionKernel
 from .reductions import FUNCTIONS as _REDUCTIONS
 from .ufuncs import FUNCTIONS as _UFUNCS
 from .ufuncs import clip, ufunc, where
@@ -26,7 +29,10 @@ from .ufuncs import clip, ufunc, where
 __version__ = "14.2.0+cpu.stand.in"
 """The version whose behaviour it follows, and what it is."""
 
-__all__ = ("clip", "cuda", "fuse", "linalg", "ndarray", "random", "ufunc", "where")
+__all__ = (
+    *("ElementwiseKernel", "RawKernel", "RawModule", "ReductionKernel", "clip", "cuda", "fuse"),
+    *("linalg", "ndarray", "random", "ufunc", "where"),
+)
 
 for _names in (_CONSTANTS, _CREATION, _MANIPULATION, _PRODUCTS, _REDUCTIONS, _UFUNCS):
     globals().update(_names)

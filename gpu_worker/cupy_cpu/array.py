@@ -76,7 +76,7 @@ class _Flags:
         return bool(getattr(self, name.lower()))
 
 
-class _Pointer:
+class Address:
     """`array.data`: only its address, for kernels that take pointers."""
 
     def __init__(self, address: int) -> None:
@@ -93,8 +93,14 @@ class ndarray:  # noqa: N801  CuPy's name
     __hash__ = None  # type: ignore[assignment]
     _values: Any
 
-    def __init__(self, shape: Any, dtype: Any = float, order: str = "C") -> None:
-        self._values = memory.new_block(shape, np.dtype(dtype), order, initialised=False)
+    def __init__(
+        self, shape: Any, dtype: Any = float, memptr: Any = None, strides: Any = None,
+        order: str = "C",
+    ) -> None:  # fmt: skip
+        if memptr is None:
+            self._values = memory.new_block(shape, np.dtype(dtype), order, initialised=False)
+        else:
+            self._values = memory.at_address(memptr.ptr, shape, np.dtype(dtype), strides)
 
     # --- what it is ---------------------------------------------------------------------------
     dtype = property(lambda self: self._values.dtype)
@@ -108,7 +114,7 @@ class ndarray:  # noqa: N801  CuPy's name
     itemsize = property(lambda self: self._values.itemsize)
     strides = property(lambda self: self._values.strides)
     flags = property(lambda self: _Flags(self._values.flags))
-    data = property(lambda self: _Pointer(self._values.__array_interface__["data"][0]))
+    data = property(lambda self: Address(self._values.__array_interface__["data"][0]))
     T = property(lambda self: view(self._values.T))
     mT = property(lambda self: view(self._values.mT))
     real = property(lambda self: view(self._values.real))

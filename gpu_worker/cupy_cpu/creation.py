@@ -66,7 +66,7 @@ def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None, *,
 
 def empty(shape: Any, dtype: Any = float, order: str = "C") -> Any:
     """Return an array with whatever its memory held."""
-    return ndarray(shape, dtype, order)
+    return ndarray(shape, dtype, order=order)
 
 
 def zeros(shape: Any, dtype: Any = float, order: str = "C") -> Any:
@@ -89,7 +89,7 @@ def empty_like(prototype: Any, dtype: Any = None, order: str = "K", subok: Any =
     """Return an array like another, with whatever its memory held."""
     like = np.empty_like(unwrap(prototype), dtype, order, shape=shape)  # type: ignore[call-overload]
     fortran = like.flags.f_contiguous and not like.flags.c_contiguous
-    return ndarray(like.shape, like.dtype, "F" if fortran else "C")
+    return ndarray(like.shape, like.dtype, order="F" if fortran else "C")
 
 
 def zeros_like(a: Any, dtype: Any = None, order: str = "K", subok: Any = None,

@@ -10,6 +10,8 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
+from .compiler import CompileException, KernelsUnavailableError
+from .launching import CUDADriverError
 from .missing import missing
 
 
@@ -189,6 +191,19 @@ class runtime:  # noqa: N801  CuPy's name
             **{"multiProcessorCount": 132, "warpSize": 32, "maxThreadsPerBlock": 1024},
             **{"sharedMemPerBlock": 49152, "maxThreadsPerMultiProcessor": 2048},
         }
+
+
+class compiler:  # noqa: N801  CuPy's name
+    """What CuPy's compiler raises."""
+
+    CompileException = CompileException
+    KernelsUnavailableError = KernelsUnavailableError
+
+
+class driver:  # noqa: N801  CuPy's name
+    """What CUDA's driver raises."""
+
+    CUDADriverError = CUDADriverError
 
 
 class nvtx:  # noqa: N801  CuPy's name

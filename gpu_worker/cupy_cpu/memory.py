@@ -6,6 +6,8 @@ an array, or what nobody wrote, is found. It is freed with the last view of it.
 
 from __future__ import annotations
 
+import ctypes
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -38,15 +40,21 @@ def new_block(shape: Any, dtype: np.dtype[Any], order: str, *, initialised: bool
     extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
     if any(extent < 0 for extent in extents):
         raise ValueError("negative dimensions are not allowed")
-    count = 1
-    for extent in extents:
-        count *= extent
+    count = math.prod(extents)
     if dtype.hasobject:
         raise ValueError(f"Unsupported dtype {dtype}")
     if count == 0:
         return np.empty(extents, dtype, order=order)  # type: ignore[call-overload]
     raw = np.asarray(Held(count * dtype.itemsize, initialised=initialised))
     return np.ndarray(extents, dtype, buffer=raw, order="F" if order == "F" else "C")
+
+
+def at_address(address: int, shape: Any, dtype: np.dtype[Any], strides: Any) -> Any:
+    """Return a NumPy array over memory that something else owns, for example a module."""
+    extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    count = math.prod(extents)
+    raw = (ctypes.c_ubyte * max(count * dtype.itemsize, 1)).from_address(address)
+    return np.ndarray(extents, dtype, buffer=raw, strides=strides)
 
 
 def place(values: Any) -> Any:
@@ -59,6 +67,21 @@ def place(values: Any) -> Any:
     placed = new_block(values.shape, values.dtype, order, initialised=True)
     placed[...] = values
     return placed
+
+
+def place_as_laid_out(values: Any) -> Any:
+    """Return the values in a block of their own, with their strides and what lies between them."""
+    owner = values if values.base is None else values.base
+    if not values.size or not isinstance(owner, np.ndarray):
+        return place(values)
+    flat = owner.ravel(order="K")
+    block = new_block(flat.shape, flat.dtype, "C", initialised=True)
+    block[...] = flat
+    start = owner.__array_interface__["data"][0]
+    if any(step < 0 for step in owner.strides) or flat.nbytes != owner.nbytes:
+        return place(values)
+    offset = values.__array_interface__["data"][0] - start
+    return np.ndarray(values.shape, values.dtype, block, offset, values.strides)
 
 
 def block_of(values: Any) -> Allocation | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ class Counts:
     bytes_read: int = 0
     bytes_written: int = 0
     launches: int = 0
+
+    def as_dict(self) -> dict[str, int]:
+        return asdict(self)
 
 
 totals = Counts()
@@ -43,6 +46,20 @@ def count(inputs: Sequence[NDArray[Any]], outputs: Sequence[NDArray[Any]]) -> No
     totals.bytes_read += sum(distinct_bytes(array) for array in seen.values())
     totals.bytes_written += sum(array.nbytes for array in outputs)
     totals.launches += 1
+
+
+def count_kernel(bytes_read: int, bytes_written: int) -> None:
+    """Count one launch of a kernel that was watched."""
+    totals.bytes_read += bytes_read
+    totals.bytes_written += bytes_written
+    totals.launches += 1
+
+
+def take() -> Counts:
+    """Return the totals since the last time, and begin anew."""
+    taken = Counts(totals.bytes_read, totals.bytes_written, totals.launches)
+    totals.bytes_read = totals.bytes_written = totals.launches = 0
+    return taken
 
 
 @contextmanager

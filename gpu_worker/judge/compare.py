@@ -12,7 +12,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_worker.judge import dtypes
 from gpu_worker.judge.case import Case
+from gpu_worker.judge.kernel_faults import MEANINGS
 from gpu_worker.judge.reference import Expected
 from gpu_worker.judge.transcript import PlayedCase, Raised, Refused, same_bytes
 from gpu_worker.judge.units import error_in_units, histogram, limit_in_units
@@ -127,7 +129,7 @@ def measure(
 
 def result_dtype(case: Case, got: NDArray[Any]) -> np.dtype[Any]:
     """Return the dtype that a result is as exact as: the coarser of its own and the case's."""
-    if got.dtype.kind != "f":
+    if not dtypes.is_floating(got.dtype):
         return case.dtype
     return min(case.dtype, got.dtype, key=lambda dtype: dtype.itemsize)
 
@@ -151,7 +153,7 @@ def _contract_breach(
             f"shape {case.shape}."
         )
     if name in gradients and case.own_parameters:
-        if got.dtype.kind != "f":
+        if not dtypes.is_floating(got.dtype):
             return f"{name} has dtype {got.dtype}; it must be a floating dtype, that of {name[1:]}."
     elif got.dtype != case.dtype:
         like = name[1:] if name in gradients else "x"
@@ -214,7 +216,9 @@ def _input_names(case: Case) -> list[str]:
 
 
 def _judge_problem(problem: Raised | Refused, *, show: bool) -> CaseVerdict:
-    if isinstance(problem, Refused):
+    if isinstance(problem, Refused) and problem.reason is Reason.KERNEL_FAULT:
+        outcome, message = Outcome.WRONG_ANSWER, kernel_fault_text(problem.text)
+    elif isinstance(problem, Refused):
         outcome, message = Outcome.CONTRACT_ERROR, refusal_text(problem, show=show)
     elif problem.name == "MemoryError":
         outcome, message = Outcome.MEMORY_LIMIT, "The program asked for more memory than allowed."
@@ -226,9 +230,17 @@ def _judge_problem(problem: Raised | Refused, *, show: bool) -> CaseVerdict:
 
 
 FORBIDDEN_IMPORT = (
-    "Your file imports a package that is not available here. Use NumPy and Python's standard "
-    "library only."
+    "Your file imports a package that is not available here. Use Python's standard library, NumPy, "
+    "and on the CuPy track CuPy, only."
 )
+
+
+def kernel_fault_text(kind: str) -> str:
+    """Return a sentence on a kernel whose results cannot be relied on."""
+    meaning = MEANINGS.get(kind, "A kernel's result cannot be relied on.")
+    return f"A kernel is wrong, whatever numbers it gave here. {meaning}"
+
+
 
 
 def refusal_text(refused: Refused, *, show: bool) -> str:
@@ -247,7 +259,8 @@ def refusal_text(refused: Refused, *, show: bool) -> str:
     if refused.reason is Reason.NOT_AN_ARRAY:
         return (
             f"A result is of type {name or 'a class of your own'}, but it must be exactly a "
-            "numpy.ndarray."
+            f"{'numpy' if name != 'numpy.ndarray' else 'cupy'}.ndarray"
+            f"{', or on the CuPy track a cupy.ndarray' if name != 'numpy.ndarray' else ''}."
         )
     kind = f"dtype {name}, which" if name else "a dtype that"
     return f"A result has {kind} cannot be compared: use a floating dtype."
@@ -258,4 +271,5 @@ _COMMON_NAMES: Final = frozenset(
     + tuple(name for name, value in vars(builtins).items() if isinstance(value, type))
     + ("NoneType", "generator", "coroutine", "function", "method", "matrix", "memmap")
     + ("MaskedArray", "recarray", "object", "longdouble", "float128", "complex256")
+    + ("numpy.ndarray",)
 )

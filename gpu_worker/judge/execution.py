@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gpu_worker.exercises.registry import Exercise
+from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.case import Case
 from gpu_worker.judge.compare import FORBIDDEN_IMPORT, judge_case
 from gpu_worker.judge.diagnosis import JudgedCase
@@ -19,6 +20,8 @@ from gpu_worker.sandbox.inside.wire import Frame, Job, Kind, encode_job, total_b
 
 _MEGABYTE = 1 << 20
 _KILOBYTE = 1 << 10
+_BUILDS_BYTES = 24 * _MEGABYTE
+"""CUDA source that is sent to be built, beside results."""
 _NEAR_THE_LIMIT = 0.9
 """A run killed with this share of a limit used up is put down to that limit."""
 
@@ -58,25 +61,37 @@ def execute(
     limits: Mapping[str, float],
     zygote: Zygote,
     on_case: Callable[[int], None] | None = None,
+    *,
+    builds: Builds | None = None,
+    counted: bool = False,
 ) -> tuple[bytes, RunResult]:
     """Run the cases on the source. Returns the job's case bytes, for the receipt, and the run.
 
     `limits` are the exercise's; `on_case` is called with the number of each case that starts.
+    With `builds` the source is of the CuPy track, and its kernels are built there; `counted`
+    asks for what each call moves.
 
     Raises:
         SandboxError: the sandbox failed.
     """
 
     def on_frame(frame: Frame) -> None:
+        if builds:
+            builds.on_frame(frame)
         if on_case and frame.kind is Kind.BEGIN:
             on_case(frame.case)
 
+    if builds:
+        builds.begin_run()
+    library = "cupy" if builds else "numpy"
     scripts = tuple(case.script for case in cases)
     inputs = sum(total_bytes(script.arrays) for script in scripts)
     # Results are about as large as inputs, again and again where calls repeat; float64 where
     # float16 was right is four times.
-    size = 48 * inputs + _MEGABYTE
-    job = encode_job(Job(source, exercise.class_name, scripts))
+    size = 48 * inputs + (_BUILDS_BYTES if builds else _MEGABYTE)
+    job = encode_job(
+        Job(source, exercise.class_name, scripts, library=library, counted=counted)
+    )
     run = run_request(limits, zygote, size, on_frame, job=job)
     return encode_job(Job("", exercise.class_name, scripts)), run
 

@@ -1,0 +1,161 @@
+"""From what was noted of kernels to findings that a report may show.
+
+What the compiler found is the worker's own word about source that the learner wrote. What was found
+while kernels ran comes from the learner's process: in a hidden case its words could carry hidden
+inputs, so only its kind and its lines are kept there, and the words are the judge's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from gpu_worker.judge import reporting
+from gpu_worker.judge.case import Case
+from gpu_worker.judge.kernel_faults import MEANINGS
+from gpu_worker.judge.notes import DiagnosticNote, Noted
+from gpu_worker.protocol import Finding
+from gpu_worker.sandbox.inside.building import BuildRequest
+
+MAX_FINDINGS: Final = 12
+_SEVERITIES: Final = ("error", "warning", "note")
+
+
+def findings(
+    source: str,
+    requests: Mapping[int, BuildRequest],
+    built: Mapping[int, Sequence[Mapping[str, object]]],
+    noted: Sequence[Noted],
+    cases: Sequence[Case],
+) -> list[Finding]:
+    """Return a run's findings, each kind at each line once, the worst first.
+
+    `requests` and `built` are the run's builds and what the compiler found in them.
+    """
+    finder = _LineFinder(source)
+    found: dict[tuple[str, int | None, str], Finding] = {}
+    for item in (
+        *_of_builds(finder, requests, built),
+        *_of_launches(finder, requests, noted, cases),
+    ):
+        found.setdefault((item.kind, item.line or item.kernel_line, item.kernel), item)
+    order = sorted(found.values(), key=lambda item: _SEVERITIES.index(item.severity))
+    return order[:MAX_FINDINGS]
+
+
+def worst_kind(noted: Sequence[Noted]) -> str:
+    """Return the kind of the first error that was noted, empty for none."""
+    for item in noted:
+        for note in item.notes.diagnostics:
+            if note.severity == "error" and note.kind in MEANINGS:
+                return note.kind
+    return ""
+
+
+def _of_builds(
+    finder: _LineFinder,
+    requests: Mapping[int, BuildRequest],
+    built: Mapping[int, Sequence[Mapping[str, object]]],
+) -> Iterator[Finding]:
+    for number, diagnostics in sorted(built.items()):
+        request = requests.get(number)
+        for fields in diagnostics:
+            line = fields.get("line")
+            note = DiagnosticNote(
+                kind=str(fields["kind"]),
+                severity=str(fields["severity"]),
+                kernel=str(fields["kernel"])[:400],
+                line=line if isinstance(line, int) else None,
+                message=str(fields["message"])[:4_000],
+                build=number,
+            )
+            # Source that was made up while the program ran could carry hidden inputs.
+            written = request is not None and finder.holds(request.source)
+            yield _finding(finder, request, note, words=written, case="")
+
+
+def _of_launches(
+    finder: _LineFinder,
+    requests: Mapping[int, BuildRequest],
+    noted: Sequence[Noted],
+    cases: Sequence[Case],
+) -> Iterator[Finding]:
+    for item in noted:
+        case = cases[item.case] if item.case < len(cases) else None
+        for note in item.notes.diagnostics:
+            if note.kind not in MEANINGS or note.severity not in _SEVERITIES:
+                continue
+            words = case is not None and case.public
+            where = "" if case is None else reporting.describe(case)
+            yield _finding(finder, requests.get(note.build), note, words=words, case=where)
+
+
+def _finding(
+    finder: _LineFinder,
+    request: BuildRequest | None,
+    note: DiagnosticNote,
+    *,
+    words: bool,
+    case: str,
+) -> Finding:
+    message = reporting.clean_text(note.message)[:4_000] if words else ""
+    line = finder.line(request.source, note.line) if request and note.line else None
+    lines = request.source.count("\n") + 1 if request else 0
+    return Finding(
+        kind=note.kind,
+        severity=note.severity,  # type: ignore[arg-type]
+        kernel=note.kernel[:200] if finder.holds(note.kernel.partition("<")[0]) else "",
+        line=line,
+        kernel_line=note.line if note.line and 1 <= note.line <= lines else None,
+        message=message or MEANINGS.get(note.kind, "The kernel is not right."),
+        case=case[:4_000],
+    )
+
+
+class _LineFinder:
+    """Finds the learner's own line for a line of CUDA source."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._lines = [line.strip() for line in source.splitlines()]
+
+    def holds(self, text: str) -> bool:
+        """True if the text stands in the learner's file."""
+        return bool(text) and text in self._source
+
+    def line(self, kernel: str, number: int) -> int | None:
+        """Return the line (from 1) of the file that line `number` of the kernel's source is.
+
+        None where it is not there, as in source that is put together while the program runs, or
+        where it could be several.
+        """
+        lines = [line.strip() for line in kernel.splitlines()]
+        if not 1 <= number <= len(lines) or not lines[number - 1]:
+            return None
+        wanted = lines[number - 1]
+        places = [at for at, line in enumerate(self._lines) if wanted in line or _in(line, wanted)]
+        if not places:
+            return None
+        scores = [self._agreement(lines, number - 1, at) for at in places]
+        best = max(scores)
+        found = [at for at, score in zip(places, scores, strict=True) if score == best]
+        return found[0] + 1 if len(found) == 1 else None
+
+    def _agreement(self, lines: Sequence[str], at: int, place: int) -> int:
+        """Return how many lines about both places are the same, going out from them."""
+        count = 0
+        for step in (-1, 1):
+            offset = step
+            while (
+                0 <= at + offset < len(lines)
+                and 0 <= place + offset < len(self._lines)
+                and lines[at + offset] in self._lines[place + offset]
+            ):
+                count += bool(lines[at + offset])
+                offset += step
+        return count
+
+
+def _in(line: str, wanted: str) -> bool:
+    """True if a line of the file is most of a longer line that was written around it."""
+    return len(line) > 8 and line.strip("'\"(),; ") in wanted and len(line) * 2 > len(wanted)
