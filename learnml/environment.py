@@ -131,6 +131,7 @@ PARSERS: dict[str, Parser] = {
     "LEARNML_EMAIL_VERIFICATION": one_of(("none", "optional", "mandatory")),
     "LEARNML_SUBMISSIONS_PER_MINUTE": whole(1, 1_000_000),
     "LEARNML_MAX_OPEN_SUBMISSIONS": whole(1, 1_000_000),
+    "LEARNML_CUPY_REQUIRES_DEVICE": _flag,
     "LEARNML_HEARTBEAT_SECONDS": _seconds,
     "LEARNML_HEARTBEAT_TIMEOUT_SECONDS": _seconds,
     "LEARNML_SWEEP_INTERVAL_SECONDS": _seconds,

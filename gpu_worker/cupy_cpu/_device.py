@@ -15,6 +15,7 @@ from gpu_worker.cuda_cpu.device import (
     Memory,
     Module,
     Pointer,
+    unwritten_output,
 )
 
 __all__ = (
@@ -27,4 +28,5 @@ __all__ = (
     "Memory",
     "Module",
     "Pointer",
+    "unwritten_output",
 )

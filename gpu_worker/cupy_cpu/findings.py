@@ -10,7 +10,7 @@ import json
 from typing import Any, Final
 
 from . import traffic
-from ._device import Diagnostic
+from ._device import Diagnostic, LaunchReport
 
 MAX_FINDINGS: Final = 32
 MAX_KERNELS: Final = 32
@@ -19,6 +19,7 @@ MAX_FINDING_CHARACTERS: Final = 1_500
 _found: dict[tuple[str, str, int], dict[str, Any]] = {}
 _faults: list[str] = []
 _kernels: dict[str, dict[str, Any]] = {}
+_latest: tuple[LaunchReport | None, int] = (None, 0)
 
 
 def add(diagnostic: Diagnostic, build: int) -> None:
@@ -34,10 +35,13 @@ def add(diagnostic: Diagnostic, build: int) -> None:
 
 
 def launched(
-    name: str, grid: tuple[int, ...], block: tuple[int, ...], shared_mem: int, counters: Any,
-    build: int,
+    name: str, grid: tuple[int, ...], block: tuple[int, ...], shared_mem: int,
+    report: LaunchReport, build: int, *, generated: bool,
 ) -> None:  # fmt: skip
-    """Count one launch of a kernel."""
+    """Count one launch of a kernel. `generated`: its source was written around expressions."""
+    global _latest
+    _latest = (report, build)
+    counters = report.counters
     traffic.count_kernel(counters.global_bytes_read, counters.global_bytes_written)
     fields = counters.as_dict()
     if name not in _kernels and len(_kernels) >= MAX_KERNELS:
@@ -48,10 +52,16 @@ def launched(
         "grid": list(grid),
         "block": list(block),
         "shared_mem": shared_mem,
+        "generated": generated,
         "launches": _kernels.get(name, {}).get("launches", 0) + 1,
         # Of the last launch: all of one kernel's launches in a call are alike.
         "counters": fields,
     }
+
+
+def latest() -> tuple[LaunchReport | None, int]:
+    """Return the last launch's report, and the kernel's build."""
+    return _latest
 
 
 def fault() -> str:

@@ -33,9 +33,10 @@ def fault(result: Any) -> str:
     if type(result) is ndarray and result._values.size:
         block = memory.block_of(result._values)
         if block is not None and block.unwritten()[0]:
-            name = findings.latest_kernel()
-            diagnostic = unwritten_output("the result", block, result._values.itemsize, name)
-            findings.add(diagnostic, findings.latest_build())
+            last, build = findings.latest()
+            diagnostic = unwritten_output("the result", block, result._values.itemsize, last)
+            if diagnostic:
+                findings.add(diagnostic, build)
     return findings.fault()
 
 

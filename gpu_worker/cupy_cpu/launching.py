@@ -85,7 +85,7 @@ class Launcher:
         grid, block = extents(grid, "grid"), extents(block, "block")
         given = [argument(value, place) for place, value in enumerate(args)]
         order: dict[str, Any] = {"order": ("random", "forward", "reverse")[self._launches % 3]}
-        if self._launches < COMPARED_LAUNCHES:
+        if self._launches < COMPARED_LAUNCHES and not self._is_generated:
             order = {"orders": ("forward", "reverse")}
         self._launches += 1
         try:
@@ -100,4 +100,5 @@ class Launcher:
             findings.add(diagnostic, self._build)
         if report.output:
             sys.stdout.write(report.output)
-        findings.launched(self._name, grid, block, shared_mem, report.counters, self._build)
+        findings.launched(self._name, grid, block, shared_mem, report, self._build,
+                          generated=self._is_generated)  # fmt: skip

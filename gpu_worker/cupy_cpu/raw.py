@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from .array import Address
 from .compiler import Source
-from .launching import Launcher
+from .launching import CUDADriverError, Launcher
 
 _ATTRIBUTES: Final = (
     *("max_threads_per_block", "shared_size_bytes", "const_size_bytes", "local_size_bytes"),
@@ -29,7 +29,7 @@ class RawKernel:
         self.options = _options(options)
         self.backend = backend
         self.enable_cooperative_groups = enable_cooperative_groups
-        self._source = _source or Source(code, self.options, (name,))
+        self._source = _source or Source(code, self.options, ())
         self._launcher: Launcher | None = None
 
     def __call__(self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0,
@@ -44,7 +44,12 @@ class RawKernel:
 
     def _ready(self) -> Launcher:
         if self._launcher is None:
-            kernel = self._source.module().kernel(self.name)
+            try:
+                kernel = self._source.module().kernel(self.name)
+            except KeyError as error:
+                raise CUDADriverError(
+                    f"CUDA_ERROR_NOT_FOUND: named symbol not found. {error.args[0]}"
+                ) from None
             self._launcher = Launcher(kernel, self.name, self._source.build)
         return self._launcher
 

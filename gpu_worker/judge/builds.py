@@ -18,7 +18,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Final, Self
 
-from gpu_worker.cuda_cpu import CompileError, CompilerMissingError, compile_source, resources
+from gpu_worker.cuda_cpu import CompileError, CompilerMissingError, compile_source, resources, unavailable
 from gpu_worker.sandbox.inside import building
 from gpu_worker.sandbox.inside.building import BuildAnswer, BuildRequest
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
@@ -163,3 +163,8 @@ def resources_of(request: BuildRequest | None, name: str) -> Mapping[str, int]:
         request.source, request.options, request.names
     )
     return found.get(name, {})
+
+
+def kernels_missing() -> str:
+    """Return why no kernels can be built on this machine and what to install, empty if they can."""
+    return unavailable()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import signal
 import subprocess
 import tempfile
@@ -36,7 +35,7 @@ class CompilerLimits:
     """What one program of a run may use; the wall time is that of the run as a whole."""
 
     cpu_seconds: int = 2
-    wall_seconds: float = 15.0
+    wall_seconds: float = 10.0
     memory_bytes: int = 1 << 30
     file_bytes: int = 64 << 20
 
@@ -117,19 +116,19 @@ def _walls(program: str, folder: Path, readable: Mapping[str, Path]) -> list[str
 def _run(words: Sequence[str], limits: CompilerLimits) -> CompilerRun:
     begun = time.monotonic()
     user = runner_user()
-    # Never root inside: as root, bubblewrap would leave the compiler this machine's root.
-    identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
     with tempfile.TemporaryFile() as messages:
-        process = subprocess.Popen(  # noqa: S603  a list, no shell
-            list(words),
+        process = subprocess.Popen(  # noqa: S603  a list; the shell only sets limits
+            [*_limited(limits), *words],
             stdin=subprocess.DEVNULL,
             stdout=messages,
             stderr=subprocess.STDOUT,
             cwd="/",
             env={},
             start_new_session=True,
-            preexec_fn=lambda: _limit(limits),
-            **identity,  # type: ignore[call-overload]
+            # Never root inside: as root, bubblewrap would leave the compiler this machine's root.
+            user=user,
+            group=user,
+            extra_groups=None if user is None else [],
         )
         stopped = ""
         try:
@@ -146,15 +145,16 @@ def _run(words: Sequence[str], limits: CompilerLimits) -> CompilerRun:
     return CompilerRun(process.returncode, text, stopped or _reason(text), seconds)
 
 
-def _limit(limits: CompilerLimits) -> None:
-    for name, value in (
-        (resource.RLIMIT_CPU, limits.cpu_seconds),
-        (resource.RLIMIT_AS, limits.memory_bytes),
-        (resource.RLIMIT_FSIZE, limits.file_bytes),
-        (resource.RLIMIT_NOFILE, _OPEN_FILES),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(name, (value, value))
+def _limited(limits: CompilerLimits) -> list[str]:
+    """Return the words that set limits and then become what follows.
+
+    Not done by code between fork and exec: builds run in threads, where that is not safe.
+    """
+    settings = (
+        f"ulimit -t {limits.cpu_seconds}; ulimit -v {limits.memory_bytes >> 10}; "
+        f"ulimit -f {limits.file_bytes >> 9}; ulimit -n {_OPEN_FILES}; ulimit -c 0"
+    )
+    return ["/bin/sh", "-c", f'{settings}; exec "$@"', "sh"]
 
 
 def _reason(text: str) -> str:

@@ -233,6 +233,8 @@ GRADING = {
     "SUBMISSIONS_PER_MINUTE": read("LEARNML_SUBMISSIONS_PER_MINUTE", 30),
     "MAX_OPEN_SUBMISSIONS_PER_LEARNER": read("LEARNML_MAX_OPEN_SUBMISSIONS", 5),
     "TOKEN_LIFETIME_DAYS": 90,
+    # Off: kernels of the CuPy track are graded by what they compute on a processor, not timed.
+    "CUPY_REQUIRES_DEVICE": read("LEARNML_CUPY_REQUIRES_DEVICE", False),
     # On top of the queue's own redelivery: how long a sent job may stay unclaimed.
     "RESEND_MARGIN_SECONDS": read("LEARNML_RESEND_MARGIN_SECONDS", 60),
 }
