@@ -8,7 +8,15 @@ mathematics, PTX, tensor cores, clusters.
 
 from __future__ import annotations
 
-from gpu_worker.cuda_cpu.building import Build, compile_source
-from gpu_worker.cuda_cpu.errors import CompileError, CompilerUnavailableError
+from gpu_worker.cuda_cpu.building import Build, compile_source, unavailable
+from gpu_worker.cuda_cpu.errors import CompileError, CompilerMissingError
+from gpu_worker.cuda_cpu.nvrtc import resources
 
-__all__ = ["Build", "CompileError", "CompilerUnavailableError", "compile_source"]
+__all__ = [
+    "Build",
+    "CompileError",
+    "CompilerMissingError",
+    "compile_source",
+    "resources",
+    "unavailable",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import threading
@@ -12,7 +13,7 @@ from typing import Final
 
 from gpu_worker.cuda_cpu import lint, messages, options, toolchain
 from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
-from gpu_worker.cuda_cpu.errors import CompilerUnavailableError, refusal
+from gpu_worker.cuda_cpu.errors import CompileError, CompilerMissingError, refusal
 from gpu_worker.cuda_cpu.translating import Translation, translate
 from gpu_worker.sandbox import compiling
 from gpu_worker.sandbox.errors import SandboxError
@@ -94,7 +95,7 @@ def compile_source(
 
     Raises:
         CompileError: the source is wrong or refused; the text is for its author.
-        CompilerUnavailableError: this machine cannot compile.
+        CompilerMissingError: this machine cannot compile.
     """
     if len(source.encode("utf-8", "replace")) > SOURCE_BYTES:
         raise refusal(f"The source has more than {SOURCE_BYTES // 1024} KB.", None)
@@ -110,6 +111,17 @@ def compile_source(
     library, seconds = _compile(translation, defines, source)
     _cache.put(key, library)
     return Build(library, key, translation.kernels, notes, cached=False, seconds=seconds)
+
+
+@functools.cache
+def unavailable() -> str:
+    """Return why kernels cannot be compiled on this machine and what to do, "" if they can."""
+    try:
+        toolchain.kit()
+        compile_source('extern "C" __global__ void nothing() {}')
+    except (CompilerMissingError, CompileError) as error:
+        return str(error)
+    return ""
 
 
 def _key(translation: Translation, defines: tuple[str, ...]) -> str:
@@ -135,7 +147,7 @@ def _compile(
         try:
             run = compiling.run(command, folder, {_KIT: toolchain.kit()})
         except SandboxError as error:
-            raise CompilerUnavailableError(str(error)) from error
+            raise CompilerMissingError(str(error)) from error
         if run.returncode or run.stopped:
             raise messages.compile_error(run, source)
         return _read(folder / "kernel.so"), run.seconds

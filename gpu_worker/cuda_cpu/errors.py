@@ -16,7 +16,7 @@ class CompileError(RuntimeError):
         self.diagnostics = tuple(diagnostics)
 
 
-class CompilerUnavailableError(RuntimeError):
+class CompilerMissingError(RuntimeError):
     """This machine cannot compile kernels for its processor: our fault, not the source's."""
 
 

@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from gpu_worker.cuda_cpu.errors import CompilerUnavailableError
+from gpu_worker.cuda_cpu.errors import CompilerMissingError
 
 FOLDER_SETTING: Final = "LEARNML_KERNEL_FOLDER"
 _RUNTIME: Final = Path(__file__).resolve().parent / "runtime"
@@ -55,11 +55,11 @@ def compiler() -> str:
     """Return the path of g++.
 
     Raises:
-        CompilerUnavailableError: it is not installed.
+        CompilerMissingError: it is not installed.
     """
     found = shutil.which("g++")
     if found is None:
-        raise CompilerUnavailableError(
+        raise CompilerMissingError(
             "Kernels are compiled by g++, which is not installed here. On Debian: apt-get install "
             "g++."
         )
@@ -70,14 +70,14 @@ def cuda_headers() -> Path:
     """Return the folder of NVIDIA's headers.
 
     Raises:
-        CompilerUnavailableError: they are not installed.
+        CompilerMissingError: they are not installed.
     """
     spec = importlib.util.find_spec("nvidia")
     for place in (spec.submodule_search_locations or []) if spec else []:
         for folder in sorted(Path(place).glob("*/include")):
             if (folder / "cuda_fp16.h").is_file():
                 return folder
-    raise CompilerUnavailableError(
+    raise CompilerMissingError(
         "NVIDIA's headers are not installed: the packages nvidia-cuda-runtime, nvidia-cuda-crt and "
         "nvidia-cuda-cccl of requirements/worker.txt have them."
     )
@@ -102,14 +102,14 @@ def folder() -> Path:
     """Return the worker's own folder for kits and libraries; nobody else may write to it.
 
     Raises:
-        CompilerUnavailableError: it cannot be made, or belongs to somebody else.
+        CompilerMissingError: it cannot be made, or belongs to somebody else.
     """
     default = Path(tempfile.gettempdir()) / f"learnml-kernels-{os.geteuid()}"
     place = Path(os.environ.get(FOLDER_SETTING) or default)
     place.mkdir(mode=0o755, parents=True, exist_ok=True)
     status = place.lstat()
     if status.st_uid != os.geteuid() or status.st_mode & 0o022 or place.is_symlink():
-        raise CompilerUnavailableError(
+        raise CompilerMissingError(
             f"The folder {place} can be written by others than this worker, so what is compiled "
             f"there cannot be trusted. Remove it, or set {FOLDER_SETTING} to another."
         )
@@ -121,7 +121,7 @@ def kit() -> Path:
     """Return the folder with the precompiled prelude and the runtime; made if need be.
 
     Raises:
-        CompilerUnavailableError: it cannot be made.
+        CompilerMissingError: it cannot be made.
     """
     ready = folder() / f"kit-{version()}"
     if ready.is_dir():
@@ -159,8 +159,10 @@ def _make(target: Path) -> None:
     for path in _included_before_all(program):
         # Some C libraries have one; without it the prelude would not fit what it is used for.
         shutil.copy(path, target / path.name)
+    nvrtc = str(_RUNTIME / "nvrtc_program.cpp")
+    _build([program, "-std=gnu++17", "-O1", nvrtc, "-o", str(target / "nvrtc_program")])
     for path in target.iterdir():
-        path.chmod(0o644)
+        path.chmod(0o755 if path.suffix == "" else 0o644)
 
 
 def _included_before_all(program: str) -> list[Path]:
@@ -174,7 +176,7 @@ def _build(command: list[str]) -> None:
         command, capture_output=True, text=True, timeout=_BUILD_SECONDS, check=False
     )
     if done.returncode:
-        raise CompilerUnavailableError(
+        raise CompilerMissingError(
             f"The executor's runtime cannot be compiled by this g++: {done.stderr[:2000]}"
         )
 

@@ -53,6 +53,8 @@ def _wrong_count(kernel: str, given: int, parameters: Sequence[Parameter]) -> Di
 
 def _check(kernel: str, number: int, value: object, parameter: Parameter) -> Diagnostic | None:
     kind = parameter.kind & 0xFF
+    if isinstance(value, bytes):
+        return _check_structure(kernel, number, value, parameter)
     if (kind == POINTER) != isinstance(value, Pointer):
         if kind == POINTER and isinstance(value, int | np.integer):
             return _number_for_pointer(kernel, number, int(value), parameter)
@@ -77,6 +79,18 @@ def _number_for_pointer(
         f"takes a pointer, {parameter.type_name}. Pass the array itself."
     )
     return Diagnostic(Kind.ARRAY_TYPE, Severity.ERROR, kernel, None, message, {"argument": number})
+
+
+def _check_structure(
+    kernel: str, number: int, value: bytes, parameter: Parameter
+) -> Diagnostic | None:
+    if len(value) == parameter.size:
+        return None
+    message = (
+        f"For {_named(number, parameter)} the launch passes a structure of {len(value)} bytes, but "
+        f"the kernel takes {parameter.type_name} of {parameter.size}."
+    )
+    return Diagnostic(Kind.SCALAR_TYPE, Severity.ERROR, kernel, None, message, {"argument": number})
 
 
 def _array_or_number(

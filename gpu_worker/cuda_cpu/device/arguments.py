@@ -99,6 +99,8 @@ def passed_type(value: object) -> tuple[int, int]:
     """
     if isinstance(value, Pointer):
         return POINTER, 8
+    if isinstance(value, bytes):
+        return OTHER, len(value)
     if isinstance(value, np.generic):
         return dtype_type(value.dtype)
     if isinstance(value, bool):
@@ -118,6 +120,8 @@ def passed_type(value: object) -> tuple[int, int]:
 def _bytes_of(value: object) -> bytes:
     if isinstance(value, Pointer):
         return value.address.to_bytes(8, "little")
+    if isinstance(value, bytes):
+        return value
     if isinstance(value, np.generic):
         return value.tobytes()
     if isinstance(value, bool):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Final
+
+
+_LISTED: Final = ("accesses", "arrays")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,17 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrayTraffic:
+    """What a launch moved of one array: `place` is that of the argument, `label` its name."""
+
+    place: int
+    label: str
+    nbytes: int
+    bytes_read: int
+    bytes_written: int
+
+
+@dataclass(frozen=True, slots=True)
 class Counters:
     """Sums over all threads of one launch, or of several added up.
 
@@ -43,19 +57,22 @@ class Counters:
     shared_bytes_read: int = 0
     shared_bytes_written: int = 0
     accesses: tuple[Access, ...] = ()
+    arrays: tuple[ArrayTraffic, ...] = ()
 
     def __add__(self, other: Counters) -> Counters:
-        """Return the sums; accesses at one line are put together."""
+        """Return the sums; accesses at one line are put together, arrays are listed by launch."""
         numbers = {
             item.name: getattr(self, item.name) + getattr(other, item.name)
             for item in fields(self)
-            if item.name != "accesses"
+            if item.name not in _LISTED
         }
-        return Counters(**numbers, accesses=merged(self.accesses + other.accesses))
+        accesses = merged(self.accesses + other.accesses)
+        return Counters(**numbers, accesses=accesses, arrays=self.arrays + other.arrays)
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data, for JSON."""
-        return {**asdict(self), "accesses": [asdict(access) for access in self.accesses]}
+        listed = {name: [asdict(item) for item in getattr(self, name)] for name in _LISTED}
+        return {**asdict(self), **listed}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Counters:
@@ -65,7 +82,8 @@ class Counters:
             KeyError, TypeError: it is not of that form.
         """
         accesses = tuple(Access(**item) for item in data["accesses"])
-        return cls(**{**data, "accesses": accesses})
+        arrays = tuple(ArrayTraffic(**item) for item in data["arrays"])
+        return cls(**{**data, "accesses": accesses, "arrays": arrays})
 
 
 def merged(accesses: tuple[Access, ...]) -> tuple[Access, ...]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from . import abi, wording
 from .argument_checks import check_arguments
 from .arguments import PackedArguments, Parameter, Pointer
-from .counters import Access, Counters, merged
+from .counters import Access, ArrayTraffic, Counters, merged
 from .diagnostics import Diagnostic, LaunchError
 from .kinds import Kind, Severity
 from .limits import DEFAULT_SHARED_BYTES, Dimensions, check_size, dimensions
@@ -187,7 +187,7 @@ class _Plan:
             block=self.block,
             dynamic_shared_bytes=self.shared_mem,
             buffers=buffers,
-            buffer_count=len(buffers),
+            buffer_count=len(self.memory.known()),
             step_limit=step_limit,
             output=ctypes.addressof(output),
             output_capacity=OUTPUT_BYTES - 1,
@@ -204,7 +204,9 @@ class _Plan:
     def _buffers(self, kept: list[NDArray[Any]]) -> ctypes.Array[abi.Buffer]:
         """Return the table of device memory; `kept` holds what it points to."""
         known = self.memory.known()
-        sizes = self._element_sizes()
+        # What a kernel takes through pointers to const alone cannot be raced for.
+        writable = {allocation.address for allocation in self._writable()}
+        sizes = {start: size for start, size in self._element_sizes().items() if start in writable}
         table = (abi.Buffer * max(1, len(known)))()
         for entry, allocation in zip(table, known, strict=False):
             entry.start, entry.end = allocation.address, allocation.end
@@ -303,7 +305,25 @@ class _Plan:
             shared_bytes_read=launch.shared_read,
             shared_bytes_written=launch.shared_written,
             accesses=merged(accesses),
+            arrays=self._traffic(launch),
         )
+
+    def _traffic(self, launch: abi.Launch) -> tuple[ArrayTraffic, ...]:
+        by_start = {entry.start: entry for entry in launch.buffers[: launch.buffer_count]}
+        found, seen = [], set()
+        for place, (value, parameter) in enumerate(
+            zip(self.args, self.kernel.parameters, strict=True)
+        ):
+            allocation = self._allocation_of(value)
+            if allocation is None or allocation.address in seen:
+                continue
+            seen.add(allocation.address)
+            entry = by_start[allocation.address]
+            label = parameter.name or f"argument {place + 1}"
+            found.append(
+                ArrayTraffic(place, label, allocation.nbytes, entry.bytes_read, entry.bytes_written)
+            )
+        return tuple(found)
 
     def _compare(
         self,

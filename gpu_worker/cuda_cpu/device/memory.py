@@ -16,10 +16,12 @@ ALIGNMENT: Final = 256
 RED_ZONE_BYTES: Final = 64 * 1024
 """Nothing is nearer to an allocation than this, unless both are small."""
 SMALL_BYTES: Final = 4096
-SMALL_RED_ZONE_BYTES: Final = 4096
+SMALL_RED_ZONE_BYTES: Final = 2048
 CHUNK_BYTES: Final = 4 << 20
 REMEMBERED_BYTES: Final = 32 << 20
-"""Freed memory up to this size in sum is kept, so that late accesses can be told."""
+REMEMBERED: Final = 256
+"""Freed memory is kept up to this size in sum and this number, so that late accesses can be told.
+What is forgotten is given out again."""
 _POISON: Final = 0xFF
 _WRITTEN_SHIFT: Final = 1
 
@@ -83,6 +85,7 @@ class Memory:
         self._known: list[Allocation] = []
         self._freed: deque[Allocation] = deque()
         self._freed_bytes = 0
+        self._reusable: dict[int, list[tuple[_Chunk, int]]] = {}
 
     def allocate(self, nbytes: int, *, initialised: bool = False, name: str = "") -> Allocation:
         """Return fresh memory; `initialised`: the caller fills it before any kernel reads it."""
@@ -114,7 +117,7 @@ class Memory:
         self.used_bytes -= allocation.nbytes
         self._freed.append(allocation)
         self._freed_bytes += allocation.nbytes
-        while self._freed_bytes > REMEMBERED_BYTES:
+        while self._freed_bytes > REMEMBERED_BYTES or len(self._freed) > REMEMBERED:
             self._forget(self._freed.popleft())
 
     def find(self, address: int) -> Allocation | None:
@@ -142,10 +145,15 @@ class Memory:
             at += 1
         del self._starts[at], self._known[at]
         self._freed_bytes -= allocation.nbytes
+        if allocation.owner.size == CHUNK_BYTES:
+            key = _rounded(allocation.nbytes)
+            self._reusable.setdefault(key, []).append((allocation.owner, allocation.offset))
 
     def _place(self, nbytes: int) -> tuple[_Chunk, int]:
         red_zone = SMALL_RED_ZONE_BYTES if nbytes <= SMALL_BYTES else RED_ZONE_BYTES
-        size = -(-max(nbytes, 1) // ALIGNMENT) * ALIGNMENT
+        size = _rounded(nbytes)
+        if self._reusable.get(size):
+            return self._reusable[size].pop()
         if 2 * red_zone + size > CHUNK_BYTES // 4:
             chunk = _Chunk(2 * red_zone + size)
             return chunk, red_zone
@@ -154,6 +162,10 @@ class Memory:
         offset = self._chunk.free_from + red_zone
         self._chunk.free_from = offset + size
         return self._chunk, offset
+
+
+def _rounded(nbytes: int) -> int:
+    return -(-max(nbytes, 1) // ALIGNMENT) * ALIGNMENT
 
 
 class _Chunk:
