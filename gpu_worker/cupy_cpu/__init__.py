@@ -29,10 +29,20 @@ from .ufuncs import clip, ufunc, where
 __version__ = "14.2.0+cpu.stand.in"
 """The version whose behaviour it follows, and what it is."""
 
-__all__ = (
-    *("ElementwiseKernel", "RawKernel", "RawModule", "ReductionKernel", "clip", "cuda", "fuse"),
-    *("linalg", "ndarray", "random", "ufunc", "where"),
-)
+__all__ = [  # noqa: RUF022  kernels, then modules, then the rest
+    "ElementwiseKernel",
+    "RawKernel",
+    "RawModule",
+    "ReductionKernel",
+    "cuda",
+    "linalg",
+    "random",
+    "clip",
+    "fuse",
+    "ndarray",
+    "ufunc",
+    "where",
+]
 
 for _names in (_CONSTANTS, _CREATION, _MANIPULATION, _PRODUCTS, _REDUCTIONS, _UFUNCS):
     globals().update(_names)

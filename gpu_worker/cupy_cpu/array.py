@@ -84,7 +84,7 @@ class Address:
         self.device_id = 0
 
 
-class ndarray:  # noqa: N801  CuPy's name
+class ndarray:
     """A multi-dimensional array as on a device, here in this process's memory."""
 
     __module__ = "cupy"

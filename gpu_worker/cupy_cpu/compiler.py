@@ -22,12 +22,12 @@ class Answer(Protocol):
     diagnostics: tuple[dict[str, Any], ...]
 
 
-class CompileException(Exception):  # noqa: N818  CuPy's name
+class CompileException(Exception):
     """CUDA source that does not compile; the text is the compiler's."""
 
 
 class KernelsUnavailableError(RuntimeError):
-    """This machine cannot build kernels; the text says what to install."""
+    """Nothing can build kernels here; the text says what to install."""
 
 
 class LocalBuilder:

@@ -34,7 +34,6 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = Fa
     return array(a, dtype=dtype, copy=not isinstance(a, ndarray), order=order or "K")
 
 
-
 def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
     """Return the array in C order: itself, if it lies so already."""
     if not isinstance(a, ndarray):
@@ -112,18 +111,17 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
     """Return evenly spaced values from start up to stop."""
-    bounds = (start, None) if stop is None else (start, stop)
-    return _filled(np.arange(*(b for b in bounds if b is not None), step=step, dtype=dtype))
+    low: Any = 0 if stop is None else start
+    high: Any = start if stop is None else stop
+    return _filled(np.arange(low, high, step, dtype))
 
 
-def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False,
-             dtype: Any = None) -> Any:  # fmt: skip
+def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
     """Return `num` evenly spaced values between two numbers."""
-    made = np.linspace(start, stop, num, endpoint, retstep, dtype)
-    return (_filled(made[0]), made[1]) if retstep else _filled(made)
+    return _filled(np.linspace(start, stop, num, endpoint, dtype=dtype))
 
 
-def eye(N: int, M: Any = None, k: int = 0, dtype: Any = float, order: str = "C") -> Any:  # noqa: N803
+def eye(N: int, M: Any = None, k: int = 0, dtype: Any = float, order: str = "C") -> Any:
     """Return ones on a diagonal, zeros elsewhere."""
     return _filled(np.eye(N, M, k, dtype, order=order))  # type: ignore[call-overload]
 

@@ -165,27 +165,27 @@ def is_available() -> bool:
     return True
 
 
-class runtime:  # noqa: N801  CuPy's name
+class runtime:
     """The few calls of the CUDA runtime that array programs make."""
 
     @staticmethod
-    def deviceSynchronize() -> None:  # noqa: N802
+    def deviceSynchronize() -> None:
         return
 
     @staticmethod
-    def getDeviceCount() -> int:  # noqa: N802
+    def getDeviceCount() -> int:
         return 1
 
     @staticmethod
-    def getDevice() -> int:  # noqa: N802
+    def getDevice() -> int:
         return 0
 
     @staticmethod
-    def runtimeGetVersion() -> int:  # noqa: N802
+    def runtimeGetVersion() -> int:
         return 13000
 
     @staticmethod
-    def getDeviceProperties(device: int = 0) -> dict[str, Any]:  # noqa: N802
+    def getDeviceProperties(device: int = 0) -> dict[str, Any]:
         return {
             **{"name": b"CPU stand-in for an NVIDIA H200", "major": 9, "minor": 0},
             **{"multiProcessorCount": 132, "warpSize": 32, "maxThreadsPerBlock": 1024},
@@ -193,28 +193,28 @@ class runtime:  # noqa: N801  CuPy's name
         }
 
 
-class compiler:  # noqa: N801  CuPy's name
+class compiler:
     """What CuPy's compiler raises."""
 
     CompileException = CompileException
     KernelsUnavailableError = KernelsUnavailableError
 
 
-class driver:  # noqa: N801  CuPy's name
+class driver:
     """What CUDA's driver raises."""
 
     CUDADriverError = CUDADriverError
 
 
-class nvtx:  # noqa: N801  CuPy's name
+class nvtx:
     """Marks for a profiler that is not there."""
 
     @staticmethod
-    def RangePush(message: str, id_color: int = -1) -> None:  # noqa: N802
+    def RangePush(message: str, id_color: int = -1) -> None:
         return
 
     @staticmethod
-    def RangePop() -> None:  # noqa: N802
+    def RangePop() -> None:
         return
 
 

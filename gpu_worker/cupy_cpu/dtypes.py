@@ -11,6 +11,11 @@ BFLOAT16: Final = np.dtype(ml_dtypes.bfloat16)
 HALVES: Final = frozenset({np.dtype(np.float16), BFLOAT16})
 """Dtypes of two bytes, whose sums CuPy accumulates in float32."""
 
+FLOATING: Final = (
+    *(np.dtype(np.float32), np.dtype(np.float16)),
+    *(BFLOAT16, np.dtype(np.float64)),
+)
+
 NAMES: Final = (
     *("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128", "intp", "uintp"),

@@ -88,7 +88,9 @@ class ElementwiseKernel:
             for p, value in zip(self.params, values, strict=True)
             if not isinstance(value, ndarray)
         )
-        args = [_argument(p, v, types[p.name], shape) for p, v in zip(self.params, values, strict=True)]
+        args = [
+            _argument(p, v, types[p.name], shape) for p, v in zip(self.params, values, strict=True)
+        ]
         count = int(np.prod(shape))
         blocks = min(_MAX_BLOCKS, -(-count // _BLOCK))
         launcher = self._launcher(types, scalars)
@@ -97,21 +99,27 @@ class ElementwiseKernel:
     def _launcher(self, types: dict[str, Any], scalars: frozenset[str]) -> Launcher:
         key = (tuple(types.items()), scalars)
         if key not in self._built:
-            outputs = frozenset(p.name for p in self.out_params)
-            code = generated.ELEMENTWISE.format(
-                support=generated.SUPPORT,
-                typedefs=generated.typedefs(self.params, types),
-                declarations=generated.declarations(self.params, types, scalars, outputs),
-                elements=generated.elements(self.params, types, scalars, outputs, "i"),
-                name=self.name,
-                operation=self.operation,
-                **self._texts,
-            )
-            source = Source(code, self._options, (self.name,))
+            source = self._source(types, scalars)
+            for others in generated.likely(self.params, types):
+                self._source(others, scalars)
             self._built[key] = Launcher(
                 source.module().kernel(self.name), self.name, source.build, is_generated=True
             )
         return self._built[key]
+
+    def _source(self, types: dict[str, Any], scalars: frozenset[str]) -> Source:
+        """Ask for the kernel of these types to be built."""
+        outputs = frozenset(p.name for p in self.out_params)
+        code = generated.ELEMENTWISE.format(
+            support=generated.SUPPORT,
+            typedefs=generated.typedefs(self.params, types),
+            declarations=generated.declarations(self.params, types, scalars, outputs),
+            elements=generated.elements(self.params, types, scalars, outputs, "i"),
+            name=self.name,
+            operation=self.operation,
+            **self._texts,
+        )
+        return Source(code, self._options, ())
 
 
 def _argument(

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .dtypes import C_NAMES
+from .dtypes import C_NAMES, FLOATING, is_floating
 from .parameters import Parameter
 
 MAX_DIMENSIONS: Final = 8
@@ -134,6 +134,27 @@ def elements(
         else:
             lines.append(f"const {kind} {p.name} = _raw_{p.name}[{index}];")
     return " ".join(lines)
+
+
+def likely(
+    parameters: Sequence[Parameter], types: Mapping[str, np.dtype[Any]]
+) -> list[dict[str, np.dtype[Any]]]:
+    """Return the types with which a kernel will probably be called next.
+
+    The first letter stands for each floating dtype in turn, further ones for what it is added up
+    in. Building ahead for them goes on while the program does.
+    """
+    letters = list(dict.fromkeys(p.type for p in parameters if p.is_generic))
+    if not letters or not all(is_floating(types[p.name]) for p in parameters if p.is_generic):
+        return []
+    found = []
+    for dtype in FLOATING:
+        work = dtype if dtype.itemsize == 8 else np.dtype(np.float32)
+        meant = {letter: dtype if letter == letters[0] else work for letter in letters}
+        made = {p.name: meant.get(p.type, types[p.name]) for p in parameters}
+        if made != types:
+            found.append(made)
+    return found
 
 
 ELEMENTWISE: Final = """\

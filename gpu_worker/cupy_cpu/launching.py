@@ -1,4 +1,4 @@
-"""Launching a kernel: its arguments as CuPy passes them, in which order threads run, what it did."""
+"""Launching a kernel: arguments as CuPy passes them, the order of threads, what it did."""
 
 from __future__ import annotations
 

@@ -94,11 +94,11 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return [view(part) for part in np.split(unwrap(ary), indices_or_sections, axis)]
 
 
-def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = None) -> None:
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = None) -> None:
     """Copy values from one array to another."""
     values = unwrap(src)
     extra = {} if where is None else {"where": unwrap(where)}
-    np.copyto(dst._values, values, casting=casting, **extra)  # type: ignore[call-overload]
+    np.copyto(dst._values, values, casting=casting, **extra)
     memory.mark_written(dst._values)
     traffic.count([values] if isinstance(values, np.ndarray) else [], [dst._values])
 

@@ -1,4 +1,4 @@
-"""The parameters of ElementwiseKernel and ReductionKernel: their text, their types, their values."""
+"""The parameters of ElementwiseKernel and ReductionKernel: their text and their types."""
 
 from __future__ import annotations
 

@@ -106,23 +106,29 @@ class ReductionKernel:
     def _launcher(self, types: dict[str, Any], scalars: frozenset[str]) -> Launcher:
         key = (tuple(types.items()), scalars)
         if key not in self._built:
-            outputs = frozenset(p.name for p in self.out_params)
-            first = types[self.out_params[0].name]
-            code = generated.REDUCTION.format(
-                support=generated.SUPPORT,
-                typedefs=generated.typedefs(self.params, types),
-                declarations=generated.declarations(self.params, types, scalars, outputs),
-                inputs=generated.elements(self.in_params, types, scalars, outputs, "i"),
-                outputs=generated.elements(self.out_params, types, scalars, outputs, "_o"),
-                name=self.name,
-                reduce_type=self.reduce_type or C_NAMES[first],
-                **self._texts,
-            )
-            source = Source(code, self._options, (self.name,))
+            source = self._source(types, scalars)
+            for others in generated.likely(self.params, types):
+                self._source(others, scalars)
             self._built[key] = Launcher(
                 source.module().kernel(self.name), self.name, source.build, is_generated=True
             )
         return self._built[key]
+
+    def _source(self, types: dict[str, Any], scalars: frozenset[str]) -> Source:
+        """Ask for the kernel of these types to be built."""
+        outputs = frozenset(p.name for p in self.out_params)
+        first = types[self.out_params[0].name]
+        code = generated.REDUCTION.format(
+            support=generated.SUPPORT,
+            typedefs=generated.typedefs(self.params, types),
+            declarations=generated.declarations(self.params, types, scalars, outputs),
+            inputs=generated.elements(self.in_params, types, scalars, outputs, "i"),
+            outputs=generated.elements(self.out_params, types, scalars, outputs, "_o"),
+            name=self.name,
+            reduce_type=self.reduce_type or C_NAMES[first],
+            **self._texts,
+        )
+        return Source(code, self._options, ())
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:

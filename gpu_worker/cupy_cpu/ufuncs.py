@@ -24,7 +24,7 @@ NAMES: Final = (
 )
 
 
-class ufunc:  # noqa: N801  CuPy's name
+class ufunc:
     """An element-wise function. Arrays are broadcast; scalars take part by their type."""
 
     def __init__(self, name: str, compute: Callable[..., Any]) -> None:
@@ -77,7 +77,6 @@ def _rsqrt(x: Any, **options: Any) -> Any:
     return out
 
 
-
 FUNCTIONS: Final[dict[str, Any]] = {
     **{name: ufunc(name, getattr(np, name)) for name in NAMES},
     "rsqrt": ufunc("rsqrt", _rsqrt),
@@ -89,10 +88,11 @@ FUNCTIONS: Final[dict[str, Any]] = {
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> Any:
     """Return the values held between two bounds; None leaves one out."""
-    bounds = [None if bound is None else unwrap(bound) for bound in (a_min, a_max)]
+    bounds: list[Any] = [None if bound is None else unwrap(bound) for bound in (a_min, a_max)]
     values = unwrap(a)
     with np.errstate(all="ignore"):
-        result = np.clip(values, *bounds, out=None if out is None else _output(out))
+        target: Any = None if out is None else _output(out)
+        result: Any = np.clip(values, *bounds, target)
     traffic.count(
         [value for value in (values, *bounds) if isinstance(value, np.ndarray)],
         [np.asarray(result)],

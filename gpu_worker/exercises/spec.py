@@ -20,10 +20,12 @@ DEFAULT_LIMITS: Final[Mapping[str, float]] = {
 }
 KERNEL_LIMITS: Final[Mapping[str, float]] = {
     "wall_seconds": 20.0,
+    "memory_megabytes": 2048.0,
     "builds": 64.0,
     "build_seconds": 20.0,
 }
-"""What differs on the CuPy track: waiting for the compiler takes time, but not the program's."""
+"""What differs on the CuPy track: waiting for the compiler takes time, if not the program's, and
+each thread of a block has a stack."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,9 +63,7 @@ class Stored:
     def source(self) -> str:
         return self.path.read_bytes().decode("utf-8")
 
-    def complaint(
-        self, outcome: Outcome, named: Sequence[str], found: Sequence[str] = ()
-    ) -> str:
+    def complaint(self, outcome: Outcome, named: Sequence[str], found: Sequence[str] = ()) -> str:
         """Return what is not as the header expects, as a sentence; empty if all is.
 
         `named` are the known mistakes, `found` the kinds of findings that the report holds.

@@ -18,7 +18,13 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Final, Self
 
-from gpu_worker.cuda_cpu import CompileError, CompilerMissingError, compile_source, resources, unavailable
+from gpu_worker.cuda_cpu import (
+    CompileError,
+    CompilerMissingError,
+    compile_source,
+    resources,
+    unavailable,
+)
 from gpu_worker.sandbox.inside import building
 from gpu_worker.sandbox.inside.building import BuildAnswer, BuildRequest
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
@@ -111,7 +117,7 @@ class Builds:
         assert self._folder is not None  # noqa: S101  nothing is built without one
         if library:
             (self._folder / f"{number}.so").write_bytes(library)
-            os.chmod(self._folder / f"{number}.so", 0o644)  # noqa: S103
+            os.chmod(self._folder / f"{number}.so", 0o644)
         fields = {
             "built": bool(library),
             "error": answer.error,
@@ -120,7 +126,7 @@ class Builds:
         }
         half = self._folder / f"{number}.part"
         half.write_text(json.dumps(fields), encoding="utf-8")
-        os.chmod(half, 0o644)  # noqa: S103
+        os.chmod(half, 0o644)
         # The runner waits for this name: it appears when all else is there.
         half.rename(self._folder / f"{number}.json")
 

@@ -241,8 +241,6 @@ def kernel_fault_text(kind: str) -> str:
     return f"A kernel is wrong, whatever numbers it gave here. {meaning}"
 
 
-
-
 def refusal_text(refused: Refused, *, show: bool) -> str:
     """Return a sentence on what is missing or of the wrong kind, and what to do.
 

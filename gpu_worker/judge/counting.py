@@ -107,7 +107,9 @@ def _counted(case: Case, noted: Sequence[Noted], builds: Builds) -> Counted:
         for item in noted
         if item.notes.counts and case.script.operations[item.position].kind in ARRAYS_MOVED
     ]
-    advice = [sentence for row in rows for sentence in _advice(row, _array_bytes(case))]
+    size = _array_bytes(case)
+    advice = [sentence for row in rows for sentence in _advice(row, size)]
+    advice += [sentence for item in noted for sentence in _read_again(case, item, size)]
     return Counted(
         shape=list(case.shape), dtype=case.dtype.name, rows=rows, advice=advice[:_MAX_ADVICE]
     )
@@ -164,7 +166,9 @@ def _kernel(kernel: KernelNote, rows: int, builds: Builds) -> KernelCounts:
         block=kernel.block,
         shared_bytes=shared,
         barriers_per_row=round(counters.barriers * kernel.launches / max(rows, 1), 3),
-        coalescing=round(min(1.0, ideal / sectors), 4) if sectors and not kernel.generated else None,
+        coalescing=round(min(1.0, ideal / sectors), 4)
+        if sectors and not kernel.generated
+        else None,
         bank_conflicts=sum(a.bank_conflicts for a in counters.accesses if a.space == "shared"),
         registers=registers,
         spilled_bytes=spilled,
@@ -208,19 +212,28 @@ def _advice(row: CountedCall, array_bytes: int) -> Iterator[str]:
             )
 
 
+def _read_again(case: Case, item: Noted, size: int) -> Iterator[str]:
+    """Yield which large arrays one kernel reads more than once."""
+    direction = case.script.operations[item.position].kind
+    for kernel in item.notes.kernels:
+        for array in kernel.counters.arrays:
+            times = array.bytes_read / max(array.nbytes, 1)
+            if 2 * array.nbytes >= size and times > _MUCH:
+                yield (
+                    f"{direction}, {kernel.name}: reads the array that is its argument "
+                    f"{array.place + 1} {times:.3g} times. Once is enough: keep the row in "
+                    "registers or in shared memory."
+                )
+
+
 def _why(row: CountedCall, least: int) -> str:
-    if row.launches > 2:
+    if row.launches > len(row.kernels) + 2 or not row.kernels:
         return (
-            f"It takes {row.launches} kernels, and each reads its inputs and writes its output: "
+            f"It takes {row.launches} launches, and each reads its inputs and writes its output: "
             "do more in one kernel."
         )
-    reads = least - 1
-    return (
-        f"Each of the {reads} inputs needs to be read once only: keep the row in registers or in "
-        "shared memory."
-        if reads > 1
-        else "x needs to be read once only: keep the row in registers or in shared memory."
-    )
+    return f"Each of the {least - 1} arrays needs to be read once only." if least > 2 else (
+        "x needs to be read once only.")  # fmt: skip
 
 
 def counts_of(exercise: Exercise, source: str, zygote: Zygote, **options: Any) -> Counted | None:

@@ -89,9 +89,7 @@ def execute(
     # Results are about as large as inputs, again and again where calls repeat; float64 where
     # float16 was right is four times.
     size = 48 * inputs + (_BUILDS_BYTES if builds else _MEGABYTE)
-    job = encode_job(
-        Job(source, exercise.class_name, scripts, library=library, counted=counted)
-    )
+    job = encode_job(Job(source, exercise.class_name, scripts, library=library, counted=counted))
     run = run_request(limits, zygote, size, on_frame, job=job)
     return encode_job(Job("", exercise.class_name, scripts)), run
 

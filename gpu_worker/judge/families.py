@@ -125,8 +125,9 @@ DRAWN_LONG: Final = tuple(name for name in DRAWN if name not in ("constant-rows"
 """What "drawn-long" stands for. Added one after the other, a thousand equal numbers are rounded
 the same way each time, so that even honest float32 code drifts past the tolerance."""
 HALF_GAMMA: Final = 1.9
-"""The largest gamma in float16 and bfloat16. Where the normalized x is subnormal, rounding it before it is
-multiplied by gamma costs half a step times gamma more than rounding once; both are right."""
+"""The largest gamma in float16 and bfloat16. Where the normalized x is subnormal, rounding it
+before it is multiplied by gamma costs half a step times gamma more than rounding once; both are
+right."""
 LAYOUTS: Final = ("contiguous", "transposed", "strided", "reversed", "fortran")
 """What the layout "drawn" stands for."""
 

@@ -1,8 +1,8 @@
 """From what was noted of kernels to findings that a report may show.
 
-What the compiler found is the worker's own word about source that the learner wrote. What was found
-while kernels ran comes from the learner's process: in a hidden case its words could carry hidden
-inputs, so only its kind and its lines are kept there, and the words are the judge's.
+They come from the learner's process: in a hidden case their words could carry hidden inputs, so
+only the kind and the lines are kept there, and the words are the judge's, or the compiler's if the
+learner wrote the source as it stands.
 """
 
 from __future__ import annotations
@@ -33,13 +33,16 @@ def findings(
     `requests` and `built` are the run's builds and what the compiler found in them.
     """
     finder = _LineFinder(source)
-    found: dict[tuple[str, int | None, str], Finding] = {}
-    for item in (
-        *_of_builds(finder, requests, built),
-        *_of_launches(finder, requests, noted, cases),
-    ):
-        found.setdefault((item.kind, item.line or item.kernel_line, item.kernel), item)
-    order = sorted(found.values(), key=lambda item: _SEVERITIES.index(item.severity))
+    return merged(list(_of_launches(finder, requests, built, noted, cases)))
+
+
+def merged(found: Sequence[Finding]) -> list[Finding]:
+    """Return each kind at each line once, whatever the instance of a template, the worst first."""
+    first: dict[tuple[str, int | None, str], Finding] = {}
+    for item in found:
+        name = item.kernel.partition("<")[0]
+        first.setdefault((item.kind, item.line or item.kernel_line, name), item)
+    order = sorted(first.values(), key=lambda item: _SEVERITIES.index(item.severity))
     return order[:MAX_FINDINGS]
 
 
@@ -52,53 +55,43 @@ def worst_kind(noted: Sequence[Noted]) -> str:
     return ""
 
 
-def _of_builds(
-    finder: _LineFinder,
-    requests: Mapping[int, BuildRequest],
-    built: Mapping[int, Sequence[Mapping[str, object]]],
-) -> Iterator[Finding]:
-    for number, diagnostics in sorted(built.items()):
-        request = requests.get(number)
-        for fields in diagnostics:
-            line = fields.get("line")
-            note = DiagnosticNote(
-                kind=str(fields["kind"]),
-                severity=str(fields["severity"]),
-                kernel=str(fields["kernel"])[:400],
-                line=line if isinstance(line, int) else None,
-                message=str(fields["message"])[:4_000],
-                build=number,
-            )
-            # Source that was made up while the program ran could carry hidden inputs.
-            written = request is not None and finder.holds(request.source)
-            yield _finding(finder, request, note, words=written, case="")
-
-
 def _of_launches(
     finder: _LineFinder,
     requests: Mapping[int, BuildRequest],
+    built: Mapping[int, Sequence[Mapping[str, object]]],
     noted: Sequence[Noted],
     cases: Sequence[Case],
 ) -> Iterator[Finding]:
+    public = all(case.public for case in cases)
     for item in noted:
         case = cases[item.case] if item.case < len(cases) else None
+        where = "" if case is None else reporting.describe(case)
         for note in item.notes.diagnostics:
             if note.kind not in MEANINGS or note.severity not in _SEVERITIES:
                 continue
-            words = case is not None and case.public
-            where = "" if case is None else reporting.describe(case)
-            yield _finding(finder, requests.get(note.build), note, words=words, case=where)
+            request = requests.get(note.build)
+            words = reporting.clean_text(note.message)[:4_000] if public else ""
+            if request and finder.holds(request.source):
+                # Source that was made up while the program ran could carry hidden inputs.
+                words = _compilers_words(note, built.get(note.build, ())) or words
+            yield _finding(finder, request, note, words, where)
+
+
+def _compilers_words(note: DiagnosticNote, built: Sequence[Mapping[str, object]]) -> str:
+    """Return what the compiler itself said of this, empty if it said nothing."""
+    for fields in built:
+        if (fields["kind"], fields["line"]) == (note.kind, note.line):
+            return reporting.clean_text(str(fields["message"]))[:4_000]
+    return ""
 
 
 def _finding(
     finder: _LineFinder,
     request: BuildRequest | None,
     note: DiagnosticNote,
-    *,
-    words: bool,
+    words: str,
     case: str,
 ) -> Finding:
-    message = reporting.clean_text(note.message)[:4_000] if words else ""
     line = finder.line(request.source, note.line) if request and note.line else None
     lines = request.source.count("\n") + 1 if request else 0
     return Finding(
@@ -107,7 +100,7 @@ def _finding(
         kernel=note.kernel[:200] if finder.holds(note.kernel.partition("<")[0]) else "",
         line=line,
         kernel_line=note.line if note.line and 1 <= note.line <= lines else None,
-        message=message or MEANINGS.get(note.kind, "The kernel is not right."),
+        message=words or MEANINGS[note.kind],
         case=case[:4_000],
     )
 

@@ -26,12 +26,8 @@ from gpu_worker.judge.execution import (
     memory_texts,
     problem_stop,
 )
-from gpu_worker.judge.kernel_track import (
-    EXECUTION,
-    MAX_FINDINGS,
-    adjusted,
-    findings_of,
-)
+from gpu_worker.judge.findings import merged
+from gpu_worker.judge.kernel_track import EXECUTION, adjusted, findings_of
 from gpu_worker.judge.speed import measure_speed
 from gpu_worker.judge.transcript import read_transcript
 from gpu_worker.protocol import (
@@ -317,7 +313,7 @@ def _conclude(grading: _Grading) -> Graded:
         ],
         speed=grading.speed,
         execution=EXECUTION if grading.builds else "",
-        findings=grading.findings[:MAX_FINDINGS],
+        findings=merged(grading.findings),
         counted=grading.counted,
         timings=grading.timings,
         receipt=_receipt(grading),

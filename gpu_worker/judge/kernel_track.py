@@ -15,7 +15,6 @@ from gpu_worker.sandbox.client import RunResult
 from gpu_worker.sandbox.inside.wire import WireError
 
 EXECUTION: Final = "functional, executed on CPU, not timed"
-MAX_FINDINGS: Final = 24
 
 
 def adjusted(execution: Execution, builds: Builds) -> Stop | None:

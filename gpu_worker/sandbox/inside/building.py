@@ -68,7 +68,8 @@ def decode_build(payload: bytes) -> BuildRequest:
     if not _LENGTH.size < len(payload) <= 2 * MAX_SOURCE_BYTES:
         raise WireError("a build of a wrong length")
     (options,) = _LENGTH.unpack_from(payload)
-    words, offset = [], _LENGTH.size
+    words: list[str] = []
+    offset = _LENGTH.size
     while offset < len(payload):
         if offset + _LENGTH.size > len(payload) or len(words) > MAX_WORDS:
             raise WireError("a build with too many words, or a cut one")

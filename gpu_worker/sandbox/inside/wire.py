@@ -194,9 +194,12 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
 
 def dtype_named(name: str) -> np.dtype[Any]:
     """Return the dtype that `dtype_name` named."""
-    if name == "bfloat16":
+    try:
+        return np.dtype(name)
+    except TypeError:
+        # Not before: where it is loaded already but hidden, this would load it once more.
         importlib.import_module("ml_dtypes")
-    return np.dtype(name)
+        return np.dtype(name)
 
 
 # --- frames: runner -> judge --------------------------------------------------------------------

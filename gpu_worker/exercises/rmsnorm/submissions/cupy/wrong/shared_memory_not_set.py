@@ -24,9 +24,8 @@ __device__ A block_sum(A value, A* partial) {
 template <typename T, typename A>
 __global__ void forward(const T* x, const T* gamma, T* y, A* rstd, int dim, A eps) {
     __shared__ A partial[4];
-    __shared__ A total;
     const long long start = (long long)blockIdx.x * dim;
-    A square = total;
+    A square = partial[threadIdx.x & 3];
     for (int j = threadIdx.x; j < dim; j += blockDim.x) {
         A value = (A)x[start + j];
         square += value * value;
