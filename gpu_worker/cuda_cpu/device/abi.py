@@ -74,6 +74,7 @@ class Launch(ctypes.Structure):
         ("buffers", ctypes.POINTER(Buffer)),
         ("buffer_count", _U64),
         ("step_limit", _U64),
+        ("stacks", ctypes.c_void_p),
         ("output", ctypes.c_void_p),
         ("output_capacity", _U64),
         ("output_bytes", _U64),

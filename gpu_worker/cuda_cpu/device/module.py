@@ -16,6 +16,9 @@ from .lines import LineTable
 
 SOURCE_NAME = "kernel.cu"
 
+_stacks: int | None = None
+"""Those of the threads, the same for all libraries of this process."""
+
 
 class Module:
     """Loads a library that the compiler made.
@@ -85,8 +88,11 @@ class Module:
         Raises:
             MemoryError: there was no memory for the threads' stacks.
         """
+        global _stacks
+        launch.stacks = _stacks
         if self._native.learnml_launch(ctypes.byref(launch)) != 0:
             raise MemoryError("There is not enough memory for the stacks of the kernel's threads.")
+        _stacks = launch.stacks
 
     def line_of(self, frames: list[int]) -> int | None:
         """Return the source line of the innermost of these addresses, if it is known."""

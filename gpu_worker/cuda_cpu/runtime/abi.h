@@ -60,6 +60,7 @@ struct Launch {
   Buffer *buffers;
   uint64_t buffer_count;
   uint64_t step_limit;
+  void *stacks;  // of all threads; null the first time, then what the first launch made
   char *output;
   uint64_t output_capacity, output_bytes;
   // Filled in by the launch.

@@ -61,7 +61,7 @@ extern "C" __attribute__((visibility("default"))) uint64_t learnml_shared_start(
 extern "C" __attribute__((visibility("default"))) int learnml_launch(learnml::Launch *request) {
   using namespace learnml;
   if (request->version != VERSION) return -2;
-  if (!reserve_stacks()) return -1;
+  if (!reserve_stacks(request->stacks)) return -1;
   shared_cell_count = (static_shared_bytes() + request->dynamic_shared_bytes + 1) / 2;
   shared_cells = static_cast<SharedCell *>(calloc(shared_cell_count + 1, sizeof(SharedCell)));
   if (!shared_cells) return -1;
