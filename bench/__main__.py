@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import grading, numpy_references, pages, sandbox, start, verdicts
+from bench import grading, kernels_registers, numpy_references, pages, sandbox, start, verdicts
 from bench.results import write
 
 MEASUREMENTS = {
@@ -15,6 +15,7 @@ MEASUREMENTS = {
     "sandbox": sandbox.measure,
     "pages": pages.measure,
     "numpy_references": numpy_references.measure,
+    "kernels_registers": kernels_registers.measure,
     "verdicts_honest": verdicts.measure_honest,
     "verdicts_wrong": verdicts.measure_wrong,
     "verdicts_mistakes": verdicts.measure_mistakes,

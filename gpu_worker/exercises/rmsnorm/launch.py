@@ -150,13 +150,15 @@ def instances(dtype: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+# The last entry of a table is left out where a thread cannot keep that many numbers: the compiler
+# would put some of them into device memory.
 def _backward_warp(dtype: str) -> tuple[int, ...]:
-    return BACKWARD_WARP[:2] if dtype == "float64" else BACKWARD_WARP
+    return BACKWARD_WARP[:-1] if dtype == "float64" else BACKWARD_WARP
 
 
 def _backward_block(dtype: str, pack: int) -> tuple[tuple[int, int], ...]:
     blocks = BACKWARD_BLOCK if pack > 1 else BACKWARD_BLOCK_SINGLE
-    return blocks[:2] if dtype == "float64" and pack == 1 else blocks
+    return blocks[:-1] if dtype == "float64" and pack == 1 else blocks
 
 
 def _long_threads(dtype: str) -> int:
