@@ -17,17 +17,18 @@ uint32_t bits_of(T value) {
 #define LEARNML_INLINE __attribute__((always_inline)) inline
 
 template <class T>
-LEARNML_INLINE T watched(T result, T left, T right) {
-  learnml_half_sum(bits_of(result), bits_of(left), bits_of(right));
+LEARNML_INLINE T watched(T result, T left, T right, int line) {
+  learnml_half_sum(bits_of(result), bits_of(left), bits_of(right), line);
   return result;
 }
+// Calls carry their line. Operators cannot: theirs, 0, is found by the address of the code.
 template <class T>
-LEARNML_INLINE T watched_add(T a, T b) {
-  return watched(__hadd(a, b), a, b);
+LEARNML_INLINE T watched_add(T a, T b, int line = __builtin_LINE()) {
+  return watched(__hadd(a, b), a, b, line);
 }
 template <class T>
-LEARNML_INLINE T watched_add2(T a, T b) {
-  return watched(__hadd2(a, b), a, b);
+LEARNML_INLINE T watched_add2(T a, T b, int line = __builtin_LINE()) {
+  return watched(__hadd2(a, b), a, b, line);
 }
 // One rounding: the product of two such numbers and most sums with it are exact in float64.
 LEARNML_INLINE __half fused(__half a, __half b, __half c) {
@@ -37,15 +38,15 @@ LEARNML_INLINE __nv_bfloat16 fused(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat
   return __double2bfloat16(static_cast<double>(__bfloat162float(a)) * __bfloat162float(b) + __bfloat162float(c));
 }
 template <class T>
-LEARNML_INLINE T watched_fma(T a, T b, T c) {
-  return watched(fused(a, b, c), c, c);
+LEARNML_INLINE T watched_fma(T a, T b, T c, int line = __builtin_LINE()) {
+  return watched(fused(a, b, c), c, c, line);
 }
 template <class T>
-LEARNML_INLINE T watched_fma2(T a, T b, T c) {
+LEARNML_INLINE T watched_fma2(T a, T b, T c, int line = __builtin_LINE()) {
   T result;
   result.x = fused(a.x, b.x, c.x);
   result.y = fused(a.y, b.y, c.y);
-  return watched(result, c, c);
+  return watched(result, c, c, line);
 }
 
 template <class T>
@@ -65,11 +66,11 @@ LEARNML_INLINE __nv_bfloat16 narrow<__nv_bfloat16>(float x) { return __float2bfl
 }  // namespace learnml
 
 #define LEARNML_OPERATORS(T)                                                                          \
-  LEARNML_INLINE T operator+(T a, T b) { return learnml::watched_add(a, b); }                         \
+  LEARNML_INLINE T operator+(T a, T b) { return learnml::watched_add(a, b, 0); }                         \
   LEARNML_INLINE T operator-(T a, T b) { return __hsub(a, b); }                                       \
   LEARNML_INLINE T operator*(T a, T b) { return __hmul(a, b); }                                       \
   LEARNML_INLINE T operator/(T a, T b) { return __hdiv(a, b); }                                       \
-  LEARNML_INLINE T &operator+=(T &a, T b) { return a = learnml::watched_add(a, b); }                  \
+  LEARNML_INLINE T &operator+=(T &a, T b) { return a = learnml::watched_add(a, b, 0); }                  \
   LEARNML_INLINE T &operator-=(T &a, T b) { return a = __hsub(a, b); }                                \
   LEARNML_INLINE T &operator*=(T &a, T b) { return a = __hmul(a, b); }                                \
   LEARNML_INLINE T &operator/=(T &a, T b) { return a = __hdiv(a, b); }                                \
@@ -86,11 +87,11 @@ LEARNML_OPERATORS(__nv_bfloat16)
 #undef LEARNML_OPERATORS
 
 #define LEARNML_OPERATORS(T)                                                                          \
-  LEARNML_INLINE T operator+(T a, T b) { return learnml::watched_add2(a, b); }                        \
+  LEARNML_INLINE T operator+(T a, T b) { return learnml::watched_add2(a, b, 0); }                        \
   LEARNML_INLINE T operator-(T a, T b) { return __hsub2(a, b); }                                      \
   LEARNML_INLINE T operator*(T a, T b) { return __hmul2(a, b); }                                      \
   LEARNML_INLINE T operator/(T a, T b) { return __h2div(a, b); }                                      \
-  LEARNML_INLINE T &operator+=(T &a, T b) { return a = learnml::watched_add2(a, b); }                 \
+  LEARNML_INLINE T &operator+=(T &a, T b) { return a = learnml::watched_add2(a, b, 0); }                 \
   LEARNML_INLINE T &operator-=(T &a, T b) { return a = __hsub2(a, b); }                               \
   LEARNML_INLINE T &operator*=(T &a, T b) { return a = __hmul2(a, b); }                               \
   LEARNML_INLINE T operator-(T a) { return __hneg2(a); }

@@ -39,7 +39,7 @@ void learnml_atomic(void *address, uint32_t size, int is_float, int line);
 void learnml_fence();
 void learnml_pause();
 void learnml_trap(int line);
-void learnml_half_sum(uint32_t result, uint32_t left, uint32_t right);
+void learnml_half_sum(uint32_t result, uint32_t left, uint32_t right, int line);
 long long learnml_clock();
 int learnml_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 }
