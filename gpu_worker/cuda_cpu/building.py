@@ -102,13 +102,13 @@ def compile_source(
     if len(name_expressions) > _MOST_NAMES:
         raise refusal(f"A module can name at most {_MOST_NAMES} kernels.", None)
     defines = options.defines(compiler_options)
-    translation = translate(source, name_expressions)
+    translation = translate(source, name_expressions, defines)
     notes = tuple(lint.notes(translation))
-    key = _key(translation, defines)
+    key = _key(translation)
     library = _cache.get(key)
     if library is not None:
         return Build(library, key, translation.kernels, notes, cached=True, seconds=0.0)
-    library, seconds = _compile(translation, defines, source)
+    library, seconds = _compile(translation, source)
     _cache.put(key, library)
     return Build(library, key, translation.kernels, notes, cached=False, seconds=seconds)
 
@@ -124,25 +124,23 @@ def unavailable() -> str:
     return ""
 
 
-def _key(translation: Translation, defines: tuple[str, ...]) -> str:
+def _key(translation: Translation) -> str:
     digest = hashlib.sha256()
-    for part in (toolchain.version(), *defines, translation.text):
+    for part in (toolchain.version(), translation.text):
         encoded = part.encode()
         digest.update(len(encoded).to_bytes(8, "little") + encoded)
     return digest.hexdigest()
 
 
-def _compile(
-    translation: Translation, defines: tuple[str, ...], source: str
-) -> tuple[bytes, float]:
+def _compile(translation: Translation, source: str) -> tuple[bytes, float]:
     with compiling.work_folder() as folder:
         written = folder / "kernel.cpp"
         written.write_text(translation.text, encoding="ascii")
         written.chmod(0o644)
         command = [
-            *(toolchain.compiler(), *toolchain.KERNEL, *toolchain.BOUNDED, *defines, "-I", _KIT),
+            *(toolchain.compiler(), *toolchain.KERNEL, *toolchain.BOUNDED, "-I", _KIT),
             *("-pipe", "kernel.cpp", f"{_KIT}/runtime.o", "-o", "kernel.so"),
-            *(*toolchain.LINKED, "-T", f"{_KIT}/shared.ld", "-lc", "-lm"),
+            *(*toolchain.LINKED, "-T", f"{_KIT}/shared.ld", "-lc", "-lm", "-lgcc"),
         ]
         try:
             run = compiling.run(command, folder, {_KIT: toolchain.kit()})

@@ -84,7 +84,8 @@ def compile_for(
     cleaned = cleaning.clean(source)
     rules.check(cleaned)
     names = list(name_expressions)
-    words = [*_flags(architecture), *options.defines(compiler_options)]
+    macros = [f"-D{name}={value}" for name, value in options.defines(compiler_options).items()]
+    words = [*_flags(architecture), *macros]
     lowered, log = _run(nvrtc, source, names, words)
     return {
         lowered.get(match["name"], match["name"]): _numbers(match) for match in _USED.finditer(log)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,7 +49,9 @@ class Translation:
     code: str
 
 
-def translate(source: str, name_expressions: tuple[str, ...]) -> Translation:
+def translate(
+    source: str, name_expressions: tuple[str, ...], defines: Mapping[str, str]
+) -> Translation:
     """Return the C++ of a CUDA source. Without names, all its `extern "C"` kernels are offered.
 
     Raises:
@@ -62,19 +65,17 @@ def translate(source: str, name_expressions: tuple[str, ...]) -> Translation:
     text = _rewritten(cleaned.text)
     variables = _variables(cleaned.code)
     return Translation(
-        "\n".join((_PROLOGUE, text, _epilogue(names, found, variables))),
+        "\n".join((_prologue(defines), text, _epilogue(names, found, variables))),
         names, found, cleaned.code,
     )  # fmt: skip
 
 
-_PROLOGUE: Final = "\n".join(
-    (
-        '#include "cuda_cpu.h"',
-        f"#pragma GCC poison {' '.join(rules.POISONED)}",
-        "namespace {",
-        f'#line 1 "{SOURCE_NAME}"',
-    )
-)
+def _prologue(defines: Mapping[str, str]) -> str:
+    # Macros come after the prelude: one that it happens to use would make it unfit for use.
+    macros = [f"#define {name} {value}" for name, value in defines.items()]
+    poisoned = f"#pragma GCC poison {' '.join(rules.POISONED)}"
+    begin = ("namespace {", f'#line 1 "{SOURCE_NAME}"')
+    return "\n".join(('#include "cuda_cpu.h"', poisoned, *macros, *begin))
 
 
 def _rewritten(text: str) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
-
 _LISTED: Final = ("accesses", "arrays")
 
 

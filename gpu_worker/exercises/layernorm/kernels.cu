@@ -125,7 +125,7 @@ __device__ __forceinline__ void forward_row(Row<T, V> x, const T *__restrict__ g
 
 // A warp per row: short rows. blockDim = (32, rows of a block).
 template <typename T, int V, int K>
-__global__ void __launch_bounds__(128)
+__global__ void __launch_bounds__(128, 1)
 forward_warp(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ gamma,
              const T *__restrict__ beta, T *__restrict__ y, Kept<Wide> *__restrict__ kept, long long rows, int dim,
              Wide eps) {
@@ -136,7 +136,7 @@ forward_warp(const T *__restrict__ x, long long x_row, long long x_column, const
 
 // A block per row: rows that fit into its registers.
 template <typename T, int V, int THREADS, int K>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 1)
 forward_block(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ gamma,
               const T *__restrict__ beta, T *__restrict__ y, Kept<Wide> *__restrict__ kept, long long rows, int dim,
               Wide eps) {
@@ -149,7 +149,7 @@ forward_block(const T *__restrict__ x, long long x_row, long long x_column, cons
 
 // Rows of any length: read three times, after the first from the cache where it holds them.
 template <typename T, int V, int THREADS>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 1)
 forward_long(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ gamma,
              const T *__restrict__ beta, T *__restrict__ y, Kept<Wide> *__restrict__ kept, long long rows, int dim,
              Wide eps) {
@@ -262,7 +262,7 @@ __device__ __forceinline__ void leave_part(const A (&own)[K * V], A *sums, A *pa
 }
 
 template <typename T, int V, int K>
-__global__ void __launch_bounds__(128)
+__global__ void __launch_bounds__(128, 1)
 backward_warp(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ d,
               long long d_row, long long d_column, const T *__restrict__ gamma, const Kept<Wide> *__restrict__ kept,
               T *__restrict__ dx, Wide *__restrict__ parts, long long rows, int dim) {
@@ -279,7 +279,7 @@ backward_warp(const T *__restrict__ x, long long x_row, long long x_column, cons
 
 // A block per row, likewise.
 template <typename T, int V, int THREADS, int K>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 1)
 backward_block(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ d,
                long long d_row, long long d_column, const T *__restrict__ gamma, const Kept<Wide> *__restrict__ kept,
                T *__restrict__ dx, Wide *__restrict__ parts, long long rows, int dim) {
@@ -305,7 +305,7 @@ backward_block(const T *__restrict__ x, long long x_row, long long x_column, con
 
 // Rows of any length: dx alone, x and d read twice. dgamma and dbeta are left to `columns`.
 template <typename T, int V, int THREADS>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 1)
 backward_long(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ d,
               long long d_row, long long d_column, const T *__restrict__ gamma, const Kept<Wide> *__restrict__ kept,
               T *__restrict__ dx, long long rows, int dim) {
@@ -345,7 +345,7 @@ backward_long(const T *__restrict__ x, long long x_row, long long x_column, cons
 // The terms of dgamma and dbeta by columns: each block adds a band of rows for 32 columns, one row
 // of `parts` per band, of shape (2, bands, dim). blockDim = (32, 8), gridDim = (column tiles, bands).
 template <typename T>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 1)
 columns(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ d, long long d_row,
         long long d_column, const Kept<Wide> *__restrict__ kept, Wide *__restrict__ parts, long long rows, int dim) {
   __shared__ Wide sums[2][8][33];
@@ -374,7 +374,7 @@ columns(const T *__restrict__ x, long long x_row, long long x_column, const T *_
 // dgamma (blockIdx.y 0) and dbeta (1) from their parts, added in the order of the blocks: the same
 // bits each time.
 template <typename T>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 1)
 add_parts(const Wide *__restrict__ parts, T *__restrict__ dgamma, T *__restrict__ dbeta, int count, int dim) {
   const Wide *own = parts + blockIdx.y * (long long)count * dim;
   T *out = blockIdx.y ? dbeta : dgamma;

@@ -44,12 +44,12 @@ FORWARD_WARP: Final = (1, 2, 4, 8)
 """Packs per thread of the kernels with a warp per row."""
 FORWARD_BLOCK: Final = ((128, 4), (256, 4), (512, 4), (1024, 4), (1024, 8))
 """(threads, packs per thread) of those with a block per row."""
-FORWARD_BLOCK_SINGLE: Final = ((128, 8), (512, 8), (1024, 16))
+FORWARD_BLOCK_SINGLE: Final = ((128, 8), (512, 8), (1024, 8))
 """The same for rows that are taken by single elements."""
 BACKWARD_WARP: Final = (1, 2, 4)
 """Packs per thread of the backward kernels; float64 goes to a block per row sooner."""
 BACKWARD_BLOCK: Final = ((128, 2), (128, 4), (256, 4), (512, 4))
-BACKWARD_BLOCK_SINGLE: Final = ((128, 8), (512, 8), (512, 16))
+BACKWARD_BLOCK_SINGLE: Final = ((128, 8), (512, 8))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,8 @@ def instances(dtype: str) -> tuple[str, ...]:
 # the compiler would put some of them into device memory.
 def _forward_block(dtype: str, pack: int) -> tuple[tuple[int, int], ...]:
     if pack == 1:
-        return FORWARD_BLOCK_SINGLE[:-1] if dtype == "float64" else FORWARD_BLOCK_SINGLE
-    return FORWARD_BLOCK[:-1] if ITEM_BYTES[dtype] == 2 else FORWARD_BLOCK
+        return FORWARD_BLOCK_SINGLE
+    return FORWARD_BLOCK if dtype == "float32" else FORWARD_BLOCK[:-1]
 
 
 def _backward_warp(dtype: str) -> tuple[int, ...]:

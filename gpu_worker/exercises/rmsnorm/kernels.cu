@@ -92,7 +92,7 @@ __device__ __forceinline__ void forward_row(Row<T, V> x, const T *__restrict__ g
 
 // A warp per row: short rows. blockDim = (32, rows of a block).
 template <typename T, int V, int K>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(128, 1)
 forward_warp(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ gamma,
              T *__restrict__ y, Wide *__restrict__ rstd, long long rows, int dim, Wide eps) {
   for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows; row += (long long)gridDim.x * blockDim.y)
@@ -101,7 +101,7 @@ forward_warp(const T *__restrict__ x, long long x_row, long long x_column, const
 
 // A block per row: rows that fit into its registers.
 template <typename T, int V, int THREADS, int K>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 1)
 forward_block(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ gamma,
               T *__restrict__ y, Wide *__restrict__ rstd, long long rows, int dim, Wide eps) {
   __shared__ Wide scratch[2][32];
@@ -112,7 +112,7 @@ forward_block(const T *__restrict__ x, long long x_row, long long x_column, cons
 
 // Rows of any length: read twice, the second time from the cache where it holds them.
 template <typename T, int V, int THREADS>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 1)
 forward_long(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ gamma,
              T *__restrict__ y, Wide *__restrict__ rstd, long long rows, int dim, Wide eps) {
   __shared__ Wide scratch[2][32];
@@ -189,7 +189,7 @@ __device__ __forceinline__ void backward_row(Row<T, V> x, Row<T, V> d, const T *
 // A warp per row; blocks stay and take row after row. Each block leaves one row of `parts`, of
 // shape (gridDim.x, dim): its warps' sums in the order of the warps. Dynamic shared memory: dim.
 template <typename T, int V, int K>
-__global__ void __launch_bounds__(128)
+__global__ void __launch_bounds__(128, 1)
 backward_warp(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ d,
               long long d_row, long long d_column, const T *__restrict__ gamma, const Wide *__restrict__ rstd,
               T *__restrict__ dx, Wide *__restrict__ parts, long long rows, int dim) {
@@ -221,7 +221,7 @@ backward_warp(const T *__restrict__ x, long long x_row, long long x_column, cons
 
 // A block per row, likewise.
 template <typename T, int V, int THREADS, int K>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 1)
 backward_block(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ d,
                long long d_row, long long d_column, const T *__restrict__ gamma, const Wide *__restrict__ rstd,
                T *__restrict__ dx, Wide *__restrict__ parts, long long rows, int dim) {
@@ -244,7 +244,7 @@ backward_block(const T *__restrict__ x, long long x_row, long long x_column, con
 
 // Rows of any length: dx alone, x and d read twice. dgamma is left to `columns`.
 template <typename T, int V, int THREADS>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 1)
 backward_long(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ d,
               long long d_row, long long d_column, const T *__restrict__ gamma, const Wide *__restrict__ rstd,
               T *__restrict__ dx, long long rows, int dim) {
@@ -277,7 +277,7 @@ backward_long(const T *__restrict__ x, long long x_row, long long x_column, cons
 // The terms of dgamma by columns: each block adds a band of rows for 32 columns, one row of `parts`
 // per band. blockDim = (32, 8), gridDim = (column tiles, bands).
 template <typename T>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 1)
 columns(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ d, long long d_row,
         long long d_column, const Wide *__restrict__ rstd, Wide *__restrict__ parts, long long rows, int dim) {
   __shared__ Wide sums[8][33];
@@ -296,7 +296,7 @@ columns(const T *__restrict__ x, long long x_row, long long x_column, const T *_
 
 // dgamma from its parts, added in the order of the blocks: the same bits each time.
 template <typename T>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 1)
 add_parts(const Wide *__restrict__ parts, T *__restrict__ dgamma, int count, int dim) {
   for (int column = blockIdx.x * blockDim.x + threadIdx.x; column < dim; column += gridDim.x * blockDim.x) {
     Wide sum = 0;

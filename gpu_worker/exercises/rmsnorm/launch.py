@@ -44,12 +44,12 @@ FORWARD_WARP: Final = (1, 2, 4, 8)
 """Packs per thread of the kernels with a warp per row."""
 FORWARD_BLOCK: Final = ((128, 4), (256, 4), (512, 4), (1024, 4), (1024, 8))
 """(threads, packs per thread) of those with a block per row."""
-FORWARD_BLOCK_SINGLE: Final = ((128, 8), (512, 8), (1024, 16))
+FORWARD_BLOCK_SINGLE: Final = ((128, 8), (512, 8), (1024, 8))
 """The same for rows that are taken by single elements."""
 BACKWARD_WARP: Final = (1, 2, 4)
 """Packs per thread of the backward kernels; float64 goes to a block per row sooner."""
 BACKWARD_BLOCK: Final = ((128, 2), (128, 4), (256, 4), (512, 4))
-BACKWARD_BLOCK_SINGLE: Final = ((128, 8), (512, 8), (512, 16))
+BACKWARD_BLOCK_SINGLE: Final = ((128, 8), (512, 8))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def forward(dtype: str, rows: int, dim: int, pack: int) -> Plan:
         if packs <= WARP * each:
             grid = min(-(-rows // ROWS_PER_BLOCK), MOST_BLOCKS)
             return Plan(f"forward_warp<{kind}, {each}>", (grid,), (WARP, ROWS_PER_BLOCK))
-    for threads, each in FORWARD_BLOCK if pack > 1 else FORWARD_BLOCK_SINGLE:
+    for threads, each in _forward_block(dtype, pack):
         if packs <= threads * each:
             name = f"forward_block<{kind}, {threads}, {each}>"
             return Plan(name, (min(rows, MOST_BLOCKS),), (threads,))
@@ -105,7 +105,7 @@ def backward(dtype: str, rows: int, dim: int, pack: int) -> Plan:
             grid = min(-(-rows // ROWS_PER_BLOCK), PERSISTENT_BLOCKS)
             shared = dim * sum_bytes(dtype)
             return Plan(f"backward_warp<{kind}, {each}>", (grid,), (WARP, ROWS_PER_BLOCK), shared)
-    for threads, each in _backward_block(dtype, pack):
+    for threads, each in _backward_block(pack):
         if packs <= threads * each:
             name = f"backward_block<{kind}, {threads}, {each}>"
             return Plan(name, (min(rows, PERSISTENT_BLOCKS),), (threads,))
@@ -137,13 +137,14 @@ def instances(dtype: str) -> tuple[str, ...]:
     names = [f"columns<{own}>", f"add_parts<{own}>"]
     for pack in (PACK_BYTES // ITEM_BYTES[dtype], 1):
         kind = f"{own}, {pack}"
-        forward_block = FORWARD_BLOCK if pack > 1 else FORWARD_BLOCK_SINGLE
         names += [f"forward_warp<{kind}, {each}>" for each in FORWARD_WARP]
-        names += [f"forward_block<{kind}, {threads}, {each}>" for threads, each in forward_block]
+        names += [
+            f"forward_block<{kind}, {threads}, {each}>"
+            for threads, each in _forward_block(dtype, pack)
+        ]
         names += [f"backward_warp<{kind}, {each}>" for each in _backward_warp(dtype)]
         names += [
-            f"backward_block<{kind}, {threads}, {each}>"
-            for threads, each in _backward_block(dtype, pack)
+            f"backward_block<{kind}, {threads}, {each}>" for threads, each in _backward_block(pack)
         ]
         threads = _long_threads(dtype)
         names += [f"{way}_long<{kind}, {threads}>" for way in ("forward", "backward")]
@@ -152,13 +153,18 @@ def instances(dtype: str) -> tuple[str, ...]:
 
 # The last entry of a table is left out where a thread cannot keep that many numbers: the compiler
 # would put some of them into device memory.
+def _forward_block(dtype: str, pack: int) -> tuple[tuple[int, int], ...]:
+    if pack == 1:
+        return FORWARD_BLOCK_SINGLE
+    return FORWARD_BLOCK[:-1] if dtype == "bfloat16" else FORWARD_BLOCK
+
+
 def _backward_warp(dtype: str) -> tuple[int, ...]:
     return BACKWARD_WARP[:-1] if dtype == "float64" else BACKWARD_WARP
 
 
-def _backward_block(dtype: str, pack: int) -> tuple[tuple[int, int], ...]:
-    blocks = BACKWARD_BLOCK if pack > 1 else BACKWARD_BLOCK_SINGLE
-    return blocks[:-1] if dtype == "float64" and pack == 1 else blocks
+def _backward_block(pack: int) -> tuple[tuple[int, int], ...]:
+    return BACKWARD_BLOCK if pack > 1 else BACKWARD_BLOCK_SINGLE
 
 
 def _long_threads(dtype: str) -> int:

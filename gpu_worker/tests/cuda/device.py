@@ -22,10 +22,14 @@ from gpu_worker.cuda_cpu.device import (
 from gpu_worker.cuda_cpu.device.kernel import ORDERS
 
 
+def module(source: str, names: tuple[str, ...] = ()) -> Module:
+    """Compile and load once per process; the compiler keeps libraries between processes."""
+    return _module(source, names)
+
+
 @functools.cache
-def module(source: str, names: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> Module:
-    """Compile once per process; the compiler itself keeps libraries between processes."""
-    return Module(compile_source(source, options, names).library)
+def _module(source: str, names: tuple[str, ...]) -> Module:
+    return Module(compile_source(source, (), names).library)
 
 
 def kernel(source: str, name: str) -> Kernel:

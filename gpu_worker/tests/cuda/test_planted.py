@@ -105,7 +105,9 @@ template <typename T> __global__ void dot(const T *x, T *y) {
     device = Device()
     x = device.array(np.linspace(1, 2, 64), dtype)
 
-    found = device.findings(kernel(source, "dot<__nv_bfloat16>"), (1,), (1,), (x, device.empty(1, dtype)))
+    found = device.findings(
+        kernel(source, "dot<__nv_bfloat16>"), (1,), (1,), (x, device.empty(1, dtype))
+    )
 
     assert [(item.kind, item.line) for item in found] == [("half-accumulation", 5)]
 

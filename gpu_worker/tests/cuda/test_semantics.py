@@ -1,0 +1,372 @@
+"""Kernels compute what CUDA says they compute."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from gpu_worker.cuda_cpu.device import LaunchError
+from gpu_worker.tests.cuda.device import Device, kernel, module
+
+BLOCKS = r"""
+struct Shape { int rows, columns; float scale; };
+__constant__ float table[4];
+__device__ int calls;
+
+extern "C" {
+__global__ void indices(int *out) {
+  int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  int size = blockDim.x * blockDim.y * blockDim.z;
+  out[block * size + thread] = block * 1000 + thread;
+}
+__global__ void transposed(const float *x, float *y, int n) {
+  __shared__ float tile[8][9];
+  tile[threadIdx.y][threadIdx.x] = x[threadIdx.y * n + threadIdx.x];
+  __syncthreads();
+  y[threadIdx.y * n + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+__global__ void reversed(const double *x, double *y) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  double *s = reinterpret_cast<double *>(memory);
+  s[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
+}
+__global__ void counted(int *out) {
+  int odd = threadIdx.x & 1;
+  int some = __syncthreads_count(odd), all = __syncthreads_and(threadIdx.x < 100), any = __syncthreads_or(threadIdx.x == 77);
+  int none = __syncthreads_or(threadIdx.x == 1000), not_all = __syncthreads_and(odd);
+  if (threadIdx.x == 5) { out[0] = some; out[1] = all != 0; out[2] = any != 0; out[3] = none != 0; out[4] = not_all != 0; }
+}
+__global__ void by_value(Shape shape, float *y) { y[0] = shape.rows * shape.columns * shape.scale; }
+__global__ void constants(float *y) { y[threadIdx.x] = table[threadIdx.x]; if (threadIdx.x == 0) calls++; }
+__global__ void scalars(long long a, int b, unsigned c, float d, double e, bool f, short g, double *out) {
+  out[0] = a; out[1] = b; out[2] = c; out[3] = d; out[4] = e; out[5] = f; out[6] = g;
+}
+__global__ void spoken(int n) { if (threadIdx.x == 0) printf("n = %d, half = %.1f\n", n, n / 2.0); }
+__global__ void checked(int n) {
+  assert(n > 0);
+}
+}
+"""  # fmt: skip
+
+
+@pytest.fixture
+def device() -> Device:
+    return Device()
+
+
+def test_threads_know_their_place_in_three_dimensions(device: Device) -> None:
+    out = device.empty(2 * 3 * 2 * 24, np.int32)
+
+    report = device.launch(kernel(BLOCKS, "indices"), (2, 3, 2), (4, 3, 2), (out,))
+
+    expected = [block * 1000 + thread for block in range(12) for thread in range(24)]
+    assert out.host.tolist() == expected
+    assert report.counters.threads == 288
+
+
+def test_static_shared_memory_has_its_shape(device: Device) -> None:
+    x, y = device.array(np.arange(64).reshape(8, 8)), device.empty((8, 8))
+
+    report = device.launch(kernel(BLOCKS, "transposed"), (1,), (8, 8), (x, y, np.int32(8)))
+
+    assert np.array_equal(y.host, x.host.T)
+    assert report.counters.barriers == 1
+    assert kernel(BLOCKS, "transposed").shared_size_bytes == 8 * 9 * 4
+
+
+def test_dynamic_shared_memory_has_the_size_of_the_launch(device: Device) -> None:
+    x, y = device.array(np.arange(100), np.float64), device.empty(100, np.float64)
+
+    device.launch(kernel(BLOCKS, "reversed"), (1,), (100,), (x, y), 800)
+
+    assert np.array_equal(y.host, x.host[::-1])
+
+
+def test_more_shared_memory_after_asking_for_it(device: Device) -> None:
+    which = module(BLOCKS).kernel("reversed")
+    x, y = device.array(np.arange(1000), np.float64), device.empty(1000, np.float64)
+    which.max_dynamic_shared_size_bytes = 100_000
+
+    device.launch(which, (1,), (1000,), (x, y), 100_000)
+
+    assert np.array_equal(y.host, x.host[::-1])
+
+
+def test_barriers_count_and_vote(device: Device) -> None:
+    out = device.empty(5, np.int32)
+
+    device.launch(kernel(BLOCKS, "counted"), (1,), (100,), (out,))
+
+    assert out.host.tolist() == [50, 1, 1, 0, 0]
+
+
+def test_structures_go_by_value(device: Device) -> None:
+    y = device.empty(1)
+
+    device.launch(kernel(BLOCKS, "by_value"), (1,), (1,), (struct.pack("iif", 3, 4, 0.5), y))
+
+    assert y.host[0] == 6.0
+
+
+def test_constant_memory_is_set_from_outside_and_globals_stay(device: Device) -> None:
+    which = kernel(BLOCKS, "constants")
+    address, size = module(BLOCKS).global_address("table")
+    set_bytes(address, np.array([1, 2, 3, 4], np.float32))
+    y = device.empty(4)
+
+    for _ in range(3):
+        device.launch(which, (1,), (4,), (y,), order="forward")
+
+    assert size == 16
+    assert y.host.tolist() == [1, 2, 3, 4]
+    assert read_bytes(*module(BLOCKS).global_address("calls"), np.int32)[0] % 3 == 0
+    with pytest.raises(KeyError):
+        module(BLOCKS).global_address("missing")
+
+
+def test_scalars_are_passed_by_their_own_type(device: Device) -> None:
+    out = device.empty(7, np.float64)
+    args = (1 << 40, np.int32(-5), np.uint32(7), np.float32(0.5), 0.1, True, np.int16(-3), out)
+
+    device.launch(kernel(BLOCKS, "scalars"), (1,), (1,), args)
+
+    assert out.host.tolist() == [float(1 << 40), -5, 7, 0.5, 0.1, 1, -3]
+
+
+def test_what_a_kernel_prints_is_kept(device: Device) -> None:
+    report = device.launch(kernel(BLOCKS, "spoken"), (2,), (32,), (np.int32(3),), order="forward")
+
+    assert report.output == "n = 3, half = 1.5\n" * 2
+
+
+def test_a_failed_assertion_stops_the_launch_at_its_line(device: Device) -> None:
+    device.launch(kernel(BLOCKS, "checked"), (1,), (32,), (np.int32(1),))
+
+    with pytest.raises(LaunchError) as caught:
+        device.launch(kernel(BLOCKS, "checked"), (1,), (32,), (np.int32(0),))
+
+    line = BLOCKS.splitlines().index("  assert(n > 0);") + 1
+    assert [(d.kind, d.line) for d in caught.value.diagnostics] == [("trap", line)]
+
+
+def set_bytes(address: int, values: Any) -> None:
+    import ctypes
+
+    ctypes.memmove(address, values.ctypes.data, values.nbytes)
+
+
+def read_bytes(address: int, size: int, dtype: Any) -> Any:
+    import ctypes
+
+    return np.frombuffer(ctypes.string_at(address, size), dtype)
+
+
+WARPS = r"""
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+
+extern "C" __global__ void shuffles(int *out) {
+  const unsigned all = 0xffffffffu;
+  int lane = threadIdx.x, value = 100 + lane;
+  int results[] = {
+    __shfl_sync(all, value, 3), __shfl_sync(all, value, 9, 8), __shfl_up_sync(all, value, 2),
+    __shfl_down_sync(all, value, 3), __shfl_up_sync(all, value, 1, 8), __shfl_down_sync(all, value, 1, 8),
+    __shfl_xor_sync(all, value, 5), __shfl_xor_sync(all, value, 4, 4),
+    (int)__ballot_sync(all, lane < 3), __any_sync(all, lane == 31), __all_sync(all, lane < 31),
+    __popc(__match_any_sync(all, lane % 4)), (int)__reduce_add_sync(all, (unsigned)lane),
+    __reduce_max_sync(all, -lane), (int)__popc(__activemask()),
+  };
+  for (int i = 0; i < 15; i++) out[i * 32 + lane] = results[i];
+}
+extern "C" __global__ void halves_of_a_warp(int *out) {
+  int sum = threadIdx.x;
+  if (threadIdx.x < 16) {
+    for (int o = 8; o; o >>= 1) sum += __shfl_xor_sync(0x0000ffffu, sum, o);
+  } else {
+    for (int o = 8; o; o >>= 1) sum += __shfl_xor_sync(0xffff0000u, sum, o);
+  }
+  out[threadIdx.x] = sum;
+}
+extern "C" __global__ void groups(float *out) {
+  cg::thread_block block = cg::this_thread_block();
+  auto tile = cg::tiled_partition<8>(block);
+  __shared__ float sums[16];
+  float sum = cg::reduce(tile, (float)block.thread_rank(), cg::plus<float>());
+  if (tile.thread_rank() == 0) sums[tile.meta_group_rank()] = sum;
+  block.sync();
+  out[block.thread_rank()] = sums[block.thread_rank() / 8] + tile.shfl(tile.thread_rank(), 2) + tile.num_threads();
+}
+"""
+
+
+def test_lanes_exchange_and_vote(device: Device) -> None:
+    out = device.empty((15, 32), np.int32)
+
+    device.launch(kernel(WARPS, "shuffles"), (1,), (32,), (out,))
+
+    lane = np.arange(32)
+    value = 100 + lane
+    expected = [
+        np.full(32, 103), 100 + lane // 8 * 8 + 1, np.where(lane >= 2, value - 2, value),
+        np.where(lane + 3 < 32, value + 3, value), np.where(lane % 8, value - 1, value),
+        np.where(lane % 8 < 7, value + 1, value), 100 + (lane ^ 5),
+        np.where((lane ^ 4) <= (lane | 3), 100 + (lane ^ 4), value),
+        np.full(32, 7), np.full(32, 1), np.full(32, 0), np.full(32, 8), np.full(32, 496),
+        np.full(32, 0), np.full(32, 32),
+    ]  # fmt: skip
+    for number, (got, wanted) in enumerate(zip(out.host, expected, strict=True)):
+        assert got.tolist() == wanted.tolist(), number
+
+
+def test_parts_of_a_warp_work_apart(device: Device) -> None:
+    out = device.empty(32, np.int32)
+
+    device.launch(kernel(WARPS, "halves_of_a_warp"), (1,), (32,), (out,))
+
+    assert out.host.tolist() == [120] * 16 + [376] * 16
+
+
+def test_cooperative_groups_of_a_block(device: Device) -> None:
+    out = device.empty(64)
+
+    device.launch(kernel(WARPS, "groups"), (1,), (64,), (out,))
+
+    rank = np.arange(64)
+    sums = rank.reshape(8, 8).sum(axis=1)
+    assert out.host.tolist() == (sums[rank // 8] + 2 + 8).tolist()
+
+
+ATOMICS = r"""
+extern "C" __global__ void counted(int *i, unsigned *u, unsigned long long *l, float *f, double *d) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd(&i[0], 1); atomicSub(&i[1], 2); atomicMax(&i[2], t); atomicMin(&i[3], -t); atomicExch(&i[4], 9);
+  atomicAnd(&i[5], ~(1 << t % 8)); atomicOr(&i[6], 1 << t % 8); atomicXor(&i[7], 1);
+  atomicInc(&u[0], 99u); atomicDec(&u[1], 7u); atomicAdd(l, 1ull << 33); atomicAdd(f, 1); atomicAdd(d, 0.5);
+  int seen = i[8], assumed;
+  do { assumed = seen; seen = atomicCAS(&i[8], assumed, assumed + t); } while (seen != assumed);
+}
+extern "C" __global__ void last_block(const float *x, float *parts, float *y, unsigned *done) {
+  __shared__ bool last;
+  parts[blockIdx.x] = x[blockIdx.x];
+  __threadfence();
+  if (threadIdx.x == 0) last = atomicAdd(done, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (last && threadIdx.x == 0) { float s = 0; for (int i = 0; i < gridDim.x; i++) s += parts[i]; y[0] = s; }
+}
+"""
+
+
+def test_atomics_lose_nothing(device: Device) -> None:
+    start = [0, 0, -9, 9, 0, 255, 0, 0, 0]
+    i, u = device.array(start, np.int32), device.array([0, 3], np.uint32)
+    wide, single, double = (device.array([0], dtype) for dtype in (np.uint64, "f4", "f8"))
+
+    report = device.launch(
+        kernel(ATOMICS, "counted"), (2,), (64,), (i, u, wide, single, double), order="random"
+    )
+
+    assert i.host.tolist() == [128, -256, 127, -127, 9, 0, 255, 0, 127 * 64]
+    assert u.host.tolist() == [28, 3]
+    assert (wide.host[0], single.host[0], double.host[0]) == (128 << 33, 128, 64)
+    assert report.counters.atomics >= 13 * 128
+    # Reading what others change by atomics is the first half of a compare-and-swap loop.
+    assert {d.kind for d in report.diagnostics} <= {"global-race"}
+
+
+def test_the_last_block_may_read_what_others_wrote_behind_a_fence(device: Device) -> None:
+    x, parts, y = device.array(np.arange(8)), device.empty(8), device.empty(1)
+
+    report = device.launch(
+        kernel(ATOMICS, "last_block"), (8,), (1,), (x, parts, y, device.array([0], np.uint32))
+    )
+
+    assert y.host[0] == 28
+    assert report.diagnostics == []
+
+
+SIXTEEN_BITS = r"""
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+template <typename T> struct Of;
+template <> struct Of<__half> { static __device__ __half from(float x) { return __float2half_rn(x); } };
+template <> struct Of<__nv_bfloat16> { static __device__ __nv_bfloat16 from(float x) { return __float2bfloat16(x); } };
+template <typename T> __global__ void arithmetic(const T *a, const T *b, T *out, const float *x, float *wide, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  out[i] = a[i] + b[i]; out[n + i] = a[i] * b[i]; out[2 * n + i] = a[i] - b[i]; out[3 * n + i] = a[i] / b[i];
+  out[4 * n + i] = __hfma(a[i], b[i], a[i]); out[5 * n + i] = Of<T>::from(x[i]); out[6 * n + i] = hsqrt(__habs(a[i]));
+  wide[i] = (float)a[i];
+}
+extern "C" __global__ void pairs(const __half2 *a, __half2 *out, const float4 *v, float4 *w) {
+  out[threadIdx.x] = __hadd2(__hmul2(a[threadIdx.x], __float2half2_rn(2.f)), __half2half2(__float2half(1.f)));
+  float4 q = v[threadIdx.x];
+  w[threadIdx.x] = make_float4(q.w, q.z, q.y, q.x);
+}
+extern "C" __global__ void functions(const float *x, float *y) {
+  float v = x[threadIdx.x];
+  float r[] = {rsqrtf(v), __frsqrt_rn(v), __expf(v), __logf(v), __fdividef(1.f, v), __powf(v, 2.f), fmaf(v, v, 1.f),
+               max(v, 1.f), min(1, 2) + fminf(v, 0.5f), __saturatef(v), (float)__float2int_rn(v), __int_as_float(__float_as_int(v)),
+               rsqrt(v), exp2f(v)};
+  for (int i = 0; i < 14; i++) y[i * 32 + threadIdx.x] = r[i];
+}
+"""  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("__half", np.float16), ("__nv_bfloat16", ml_dtypes.bfloat16)]
+)
+def test_sixteen_bit_arithmetic_is_rounded_as_by_numpy(
+    device: Device, name: str, dtype: Any
+) -> None:
+    rng = np.random.default_rng(5)
+    n = 4096
+    a, b = (rng.standard_normal(n).astype(dtype) for _ in range(2))
+    x = np.concatenate([rng.standard_normal(n // 2), 1 + np.arange(n // 2) / 2**12]).astype("f4")
+    out, wide = device.empty((7, n), dtype), device.empty(n)
+    args = (device.array(a, dtype), device.array(b, dtype), out, device.array(x), wide, np.int32(n))
+
+    device.launch(kernel(SIXTEEN_BITS, f"arithmetic<{name}>"), (n // 256,), (256,), args)
+
+    fused = (a.astype("f8") * b.astype("f8") + a.astype("f8")).astype("f4").astype(dtype)
+    expected = (a + b, a * b, a - b, a / b, fused, x.astype(dtype), np.sqrt(np.abs(a)))
+    for number, (got, wanted) in enumerate(zip(out.host, expected, strict=True)):
+        same = got.view(np.uint16) == wanted.view(np.uint16)
+        # Rounding to float32 on the way, as NumPy does here, now and then goes the other way.
+        assert same.mean() > (0.999 if number == 4 else 0.99999), number
+    assert np.array_equal(wide.host, a.astype("f4"))
+
+
+def test_vector_types_move_as_one(device: Device) -> None:
+    a, v = device.array(np.arange(64), np.float16), device.array(np.arange(128))
+    out, w = device.empty(64, np.float16), device.empty(128)
+
+    report = device.launch(kernel(SIXTEEN_BITS, "pairs"), (1,), (32,), (a, out, v, w))
+
+    assert np.array_equal(out.host, 2 * a.host + 1)
+    assert np.array_equal(w.host.reshape(32, 4), v.host.reshape(32, 4)[:, ::-1])
+    requests = {(access.write, access.bytes // 32) for access in report.counters.accesses}
+    assert requests == {(False, 4), (True, 4), (False, 16), (True, 16)}
+
+
+def test_functions_of_one_number(device: Device) -> None:
+    x = np.linspace(0.25, 2.75, 32, dtype=np.float32)
+    y = device.empty((14, 32))
+
+    device.launch(kernel(SIXTEEN_BITS, "functions"), (1,), (32,), (device.array(x), y))
+
+    wide = x.astype("f8")
+    expected = (
+        wide**-0.5, wide**-0.5, np.exp(wide), np.log(wide), 1 / wide, wide**2, wide**2 + 1,
+        np.maximum(wide, 1), 1 + np.minimum(wide, 0.5), np.minimum(wide, 1), np.rint(wide), wide,
+        wide**-0.5, 2**wide,
+    )  # fmt: skip
+    for number, (got, wanted) in enumerate(zip(y.host, expected, strict=True)):
+        np.testing.assert_allclose(got, wanted, rtol=5e-7, atol=1e-7, err_msg=str(number))
