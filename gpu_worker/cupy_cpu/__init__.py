@@ -29,7 +29,7 @@ from .ufuncs import clip, ufunc, where
 __version__ = "14.2.0+cpu.stand.in"
 """The version whose behaviour it follows, and what it is."""
 
-__all__ = [  # noqa: RUF022  kernels, then modules, then the rest
+__all__ = [
     "ElementwiseKernel",
     "RawKernel",
     "RawModule",

@@ -222,6 +222,8 @@ class ndarray:
                subok: Any = None, copy: bool = True) -> Any:  # fmt: skip
         if not copy and self.dtype == np.dtype(dtype):
             return self
+        if np.dtype(dtype).hasobject:
+            raise TypeError(f"Unsupported dtype {dtype}")
         with np.errstate(all="ignore"):
             made = self._values.astype(dtype, order=order, casting=casting)
         traffic.count([self._values], [made])
@@ -233,6 +235,8 @@ class ndarray:
         return wrap(made)
 
     def view(self, dtype: Any = None) -> Any:
+        if dtype is not None and np.dtype(dtype).hasobject:
+            raise TypeError(f"Unsupported dtype {dtype}")
         return view(self._values.view() if dtype is None else self._values.view(dtype))
 
     def reshape(self, *shape: Any, order: str = "C") -> Any:

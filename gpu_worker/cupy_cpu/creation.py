@@ -113,7 +113,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> An
     """Return evenly spaced values from start up to stop."""
     low: Any = 0 if stop is None else start
     high: Any = start if stop is None else stop
-    return _filled(np.arange(low, high, step, dtype))
+    return _filled(np.arange(low, high, step, dtype))  # type: ignore[call-overload]
 
 
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:

@@ -92,7 +92,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> Any:
     values = unwrap(a)
     with np.errstate(all="ignore"):
         target: Any = None if out is None else _output(out)
-        result: Any = np.clip(values, *bounds, target)
+        result: Any = np.clip(values, *bounds, target)  # type: ignore[call-overload]
     traffic.count(
         [value for value in (values, *bounds) if isinstance(value, np.ndarray)],
         [np.asarray(result)],

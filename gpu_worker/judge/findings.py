@@ -125,8 +125,9 @@ class _LineFinder:
         lines = [line.strip() for line in kernel.splitlines()]
         if not 1 <= number <= len(lines) or not lines[number - 1]:
             return None
-        wanted = lines[number - 1]
-        places = [at for at, line in enumerate(self._lines) if wanted in line or _in(line, wanted)]
+        # Around an expression of the learner's, the stand-in puts a semicolon.
+        wanted = lines[number - 1].rstrip("; ") or lines[number - 1]
+        places = [at for at, line in enumerate(self._lines) if wanted in line]
         if not places:
             return None
         scores = [self._agreement(lines, number - 1, at) for at in places]
@@ -147,8 +148,3 @@ class _LineFinder:
                 count += bool(lines[at + offset])
                 offset += step
         return count
-
-
-def _in(line: str, wanted: str) -> bool:
-    """True if a line of the file is most of a longer line that was written around it."""
-    return len(line) > 8 and line.strip("'\"(),; ") in wanted and len(line) * 2 > len(wanted)

@@ -32,7 +32,7 @@ def folders() -> tuple[tuple[str, str], ...]:
 def make_builds_folder() -> str:
     """Make a folder for one zygote's built kernels; empty if no disk here allows loading them.
 
-    Its owner writes, everyone may read: nothing is in it but what a submission asked for.
+    Its owner writes, runners read: nothing is in it but what the present submission asked for.
     """
     wanted = os.environ.get(BUILDS_FOLDER)
     for place in [wanted] if wanted else [tempfile.gettempdir(), "/dev/shm", "/var/tmp"]:  # noqa: S108
@@ -41,6 +41,7 @@ def make_builds_folder() -> str:
                 made = tempfile.mkdtemp(prefix=f"{BUILDS_PREFIX}{os.getpid()}-", dir=place)
             except OSError:
                 continue
-            os.chmod(made, 0o755)  # noqa: S103
+            # Runners may be another user: they open what is there by its name, and cannot list it.
+            os.chmod(made, 0o711)  # noqa: S103
             return made
     return ""

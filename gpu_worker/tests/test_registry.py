@@ -20,10 +20,10 @@ def bank(slug: str) -> list[KnownMistake]:
     return list(get(slug).module("mistakes").MISTAKES)
 
 
-def test_both_exercises_are_there_with_the_numpy_track() -> None:
+def test_both_exercises_are_there_with_both_tracks() -> None:
     assert slugs() == ("layernorm", "rmsnorm")
     assert [get(slug).class_name for slug in slugs()] == ["LayerNormScratch", "RMSNormScratch"]
-    assert all(get(slug).tracks == ("numpy",) for slug in slugs())
+    assert all(get(slug).tracks == ("numpy", "cupy") for slug in slugs())
 
 
 def test_limits_carry_their_unit() -> None:
@@ -36,7 +36,7 @@ def test_an_unknown_exercise_and_an_unknown_track_say_what_there_is() -> None:
     with pytest.raises(UnknownExerciseError, match="rmsnorm"):
         get("softmax")
     with pytest.raises(LookupError, match="numpy"):
-        get("rmsnorm").starter("cupy")
+        get("rmsnorm").starter("torch")
 
 
 @pytest.mark.parametrize("slug", slugs())
