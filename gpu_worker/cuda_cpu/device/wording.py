@@ -330,7 +330,7 @@ class Words:
     def stack_overflow(self, finding: abi.Finding) -> tuple[Kind, str]:
         return Kind.STACK_OVERFLOW, (
             f"{self._thread(finding).capitalize()} has more local memory than there is room for "
-            "(about 100 KB per thread here): a very large local array, or a function that calls "
+            "(48 KB per thread here): a very large local array, or a function that calls "
             "itself too deeply."
         )
 
