@@ -72,7 +72,8 @@ class Words:
 
     # --- words for places -------------------------------------------------------------------------
     def _thread(self, finding: abi.Finding) -> str:
-        return f"thread {_index(finding.thread, self.block)} of block {_index(finding.block, self.grid)}"
+        thread, block = _index(finding.thread, self.block), _index(finding.block, self.grid)
+        return f"thread {thread} of block {block}"
 
     def _numbered(self, linear: int) -> str:
         x, y, _ = self.block

@@ -20,7 +20,7 @@ from gpu_worker.cuda_cpu.device import (
     Module,
     Pointer,
 )
-from gpu_worker.cuda_cpu.device.kernel import ORDERS
+from gpu_worker.cuda_cpu.device.report import ORDERS
 
 
 def source(name: str) -> str:
