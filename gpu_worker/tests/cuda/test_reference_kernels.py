@@ -151,6 +151,17 @@ def laid_out(values: Any, layout: str) -> Any:
     return values
 
 
+def _dims(slug: str, dtype_name: str) -> list[int]:
+    """Return lengths of rows that take every instance.
+
+    The longest rows are run for RMSNorm in three dtypes; elsewhere the shortest that take the same
+    instance stand for them, to save time.
+    """
+    if slug == "rmsnorm" and dtype_name != "float64":
+        return [*DIMS, *LONGER.get(dtype_name, ())]
+    return [dim // 2 + 64 if dim > 4097 and dim % 2 == 0 else dim for dim in DIMS]
+
+
 @pytest.mark.parametrize("dtype_name", DTYPES)
 @pytest.mark.parametrize("slug", EXERCISES)
 def test_every_instance_is_right_in_every_order(
@@ -159,14 +170,14 @@ def test_every_instance_is_right_in_every_order(
     dtype, rng = named(dtype_name), np.random.default_rng(list(f"{slug}{dtype_name}".encode()))
     launches.reports.clear()
     with np.errstate(all="ignore"):
-        for turn, dim in enumerate(DIMS + LONGER.get(dtype_name, ())):
+        for turn, dim in enumerate(_dims(slug, dtype_name)):
             rows = (5, 9, 17)[turn % 3] if dim <= 300 else (1, 2, 3)[turn % 3] if dim < 4096 else 1
             shape = (rows, dim) if dim > 300 else ((rows, dim), (2, rows, dim), (dim,))[turn % 3]
             family = FAMILIES[turn % len(FAMILIES)]
             x = families.draw_x(family, rng, shape, dtype).astype(dtype)
             dout = rng.standard_normal(shape).astype(dtype)
-            # Powers of two go by vectors, which want rows without gaps; odd lengths in any layout.
-            layout = "contiguous" if dim & (dim - 1) == 0 else LAYOUTS[turn % 4]
+            # Multiples of 64 go by vectors, which want rows without gaps; others in any layout.
+            layout = "contiguous" if dim % 64 == 0 else LAYOUTS[turn % 4]
             pair = Pair(slug, dim, dtype, rng, (1e-6, 1e-5, 1e-3)[turn % 3])
 
             shares = pair.worst(laid_out(x, layout), dout)
