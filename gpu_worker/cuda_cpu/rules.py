@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from gpu_worker.cuda_cpu.cleaning import CleanSource, Directive
+from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
 
 HEADERS: Final = frozenset(
@@ -56,6 +57,14 @@ _OWN: Final = "LEARNML_"
 _KNOWN_OWN: Final = "LEARNML_CPU"
 
 
+_NEEDED: Final = {
+    **dict.fromkeys(("__half", "__half2", "half2", "__float2half", "__half2float"), "cuda_fp16.h"),
+    **dict.fromkeys(("__nv_bfloat16", "__nv_bfloat162", "__float2bfloat16"), "cuda_bf16.h"),
+    "cooperative_groups": "cooperative_groups.h",
+}
+"""Names, and the header that brings them on a device. Here they are there without it."""
+
+
 def check(source: CleanSource) -> None:
     """Refuse a source that asks for more than a kernel needs.
 
@@ -66,8 +75,10 @@ def check(source: CleanSource) -> None:
         _check_directive(directive)
         if directive.name not in ("include", "pragma"):
             _check_words(directive.rest, directive.line)
+    included = " ".join(item.rest for item in source.directives if item.name == "include")
     for number, line in enumerate(source.code.split("\n"), start=1):
         _check_words(line, number)
+        _check_headers(line, number, included)
         if re.search(r"(?:\[|<:)\s*(?:\[|<:)\s*using\b", line):
             raise refusal("Attributes with `using` are not taken here.", number)
 
@@ -107,6 +118,18 @@ def _check_include(directive: Directive) -> None:
         else f"Kernels can include CUDA's own headers only: {', '.join(sorted(HEADERS))}."
     )
     raise refusal(f"The header {name!r} cannot be included. {advice}", directive.line)
+
+
+def _check_headers(line: str, number: int, included: str) -> None:
+    for word in _WORD.findall(line):
+        header = _NEEDED.get(word)
+        if header and header not in included:
+            raise refusal(
+                f"{word} is not known on a device without #include <{header}>: put that line at "
+                "the top of the source.",
+                number,
+                Kind.COMPILE_ERROR,
+            )
 
 
 def _check_macro(directive: Directive) -> None:
