@@ -6,7 +6,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import grading, lighthouse, numpy_references, pages, sandbox, start, verdicts
+from bench import (
+    grading,
+    kernels_registers,
+    lighthouse,
+    numpy_references,
+    pages,
+    sandbox,
+    start,
+    verdicts,
+)
 from bench.results import write
 
 MEASUREMENTS = {
@@ -16,6 +25,7 @@ MEASUREMENTS = {
     "pages": pages.measure,
     "lighthouse": lighthouse.measure,
     "numpy_references": numpy_references.measure,
+    "kernels_registers": kernels_registers.measure,
     "verdicts_honest": verdicts.measure_honest,
     "verdicts_wrong": verdicts.measure_wrong,
     "verdicts_mistakes": verdicts.measure_mistakes,

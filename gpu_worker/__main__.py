@@ -1,6 +1,6 @@
 """The engine from the command line: grade a file, or write the page of known mistakes.
 
-python -m gpu_worker grade FILE --exercise rmsnorm
+python -m gpu_worker grade FILE --exercise rmsnorm [--track cupy]
 python -m gpu_worker mistakes --results FOLDER [--output FILE]
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from gpu_worker.exercises import UnknownExerciseError, slugs
 from gpu_worker.exercises.mistakes_page import mistakes_page
 from gpu_worker.judge import Graded, grade_source
-from gpu_worker.protocol import Outcome, Report, WorstCase
+from gpu_worker.protocol import Finding, Outcome, Report, WorstCase
 from gpu_worker.sandbox.client import SandboxError
 
 EXIT_ACCEPTED = 0
@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     grade = commands.add_parser("grade", help="grade one file and print the report")
     grade.add_argument("file", type=Path, help="the Python file to grade")
     grade.add_argument("--exercise", required=True, choices=slugs())
-    grade.add_argument("--track", default="numpy")
+    grade.add_argument("--track", default="numpy", help="numpy (the default) or cupy")
     grade.add_argument("--public", action="store_true", help="run the public cases only")
     grade.add_argument("--seed", help="repeat an earlier grading's cases: its seed, hexadecimal")
     grade.add_argument("--json", action="store_true", help="print the report as JSON")
@@ -85,7 +85,8 @@ def _write_mistakes(results: Path, output: Path | None) -> int:
 def readable(graded: Graded) -> Iterator[str]:
     """Yield the lines of a report for people."""
     report = graded.report
-    yield f"{graded.outcome.replace('_', ' ')}, score {graded.score:.0%}"
+    how = f" ({report.execution})" if report.execution else ""
+    yield f"{graded.outcome.replace('_', ' ')}, score {graded.score:.0%}{how}"
     for group in report.groups:
         state = {True: "passed", False: "failed", None: "not run"}[group.passed]
         counts = f"{group.cases_passed}/{group.cases}"
@@ -95,6 +96,8 @@ def readable(graded: Graded) -> Iterator[str]:
         yield from _worst(report.worst)
     for mistake in report.mistakes:
         yield f"known mistake: {mistake.explanation}"
+    for finding in report.findings:
+        yield _finding(finding)
     yield from report.notes
     if report.output:
         yield "output:"
@@ -115,6 +118,16 @@ def _failure(report: Report) -> Iterator[str]:
     if failure.limit:
         yield f"  limit {failure.limit}, measured {failure.measured}"
     yield from (f"  {line}" for line in failure.traceback.splitlines())
+
+
+def _finding(finding: Finding) -> str:
+    kernel = f" of {finding.kernel}" if finding.kernel else ""
+    places = [
+        f"line {finding.kernel_line}{kernel}" if finding.kernel_line else finding.kernel,
+        f"line {finding.line} of your file" if finding.line else "",
+    ]
+    where = ", ".join(place for place in places if place)
+    return f"{finding.severity}, {finding.kind}{f' ({where})' if where else ''}: {finding.message}"
 
 
 def _worst(worst: WorstCase) -> Iterator[str]:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from pathlib import Path
 from typing import Final
 
 from gpu_worker.exercises import get, slugs
+from gpu_worker.judge.builds import kernels_missing
 from gpu_worker.protocol import Track
-from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
+from gpu_worker.queues import QUEUE_CPU
+from gpu_worker.sandbox import stand_in
 
-_QUEUES: Final = {Track.NUMPY: QUEUE_CPU, Track.CUPY: QUEUE_GPU}
+_QUEUES: Final = {Track.NUMPY: (QUEUE_CPU,), Track.CUPY: (QUEUE_CPU,)}
+"""On which queues a track's jobs come. Kernels run on a processor: no GPU is needed for them."""
+REQUIRE_DEVICE: Final = "LEARNML_CUPY_REQUIRES_DEVICE"
+"""1: this worker takes no job of the CuPy track, since it has no device to run kernels on."""
+FUNCTIONAL_CUPY: Final = "functional CuPy on CPU"
 
 
 def processors() -> list[str]:
@@ -30,4 +37,15 @@ def processors() -> list[str]:
 def gradable_tracks(queue: str) -> list[Track]:
     """Return the tracks that come over this queue and that at least one exercise offers."""
     offered = {track for slug in slugs() for track in get(slug).tracks}
-    return [track for track in Track if track in offered and _QUEUES[track] == queue]
+    if os.environ.get(REQUIRE_DEVICE) == "1" or not stand_in.folders():
+        offered.discard(Track.CUPY)
+    return [track for track in Track if track in offered and queue in _QUEUES[track]]
+
+
+def described(queue: str) -> list[str]:
+    """Return what a node says of its devices: its processors, and how kernels run on them."""
+    found = processors()
+    if Track.CUPY in gradable_tracks(queue):
+        missing = kernels_missing()
+        found.append(f"{FUNCTIONAL_CUPY}{', array expressions only' if missing else ''}")
+    return found

@@ -37,6 +37,6 @@ def node_report(queue: str = QUEUE_CPU) -> NodeReport:
         python=platform.python_version(),
         numpy=np.__version__,
         platform=f"{platform.system()} {platform.release()} {platform.machine()}"[:200],
-        devices=devices.processors()[:64],
+        devices=devices.described(queue)[:64],
         tracks=devices.gradable_tracks(queue),
     )

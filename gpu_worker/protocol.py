@@ -205,6 +205,67 @@ class Speed(Message):
     rows: Annotated[list[SpeedRow], Field(max_length=8)]
 
 
+class Finding(Message):
+    """Something about a kernel, found while it was built or run beside the program.
+
+    `line` is in the learner's file, `kernel_line` in the kernel's own source; None where unknown.
+    `case` says in which case it came up. Information only: no verdict rests on it.
+    """
+
+    kind: Identifier
+    severity: Literal["error", "warning", "note"]
+    kernel: Short
+    line: Annotated[int, Field(ge=1)] | None
+    kernel_line: Annotated[int, Field(ge=1)] | None
+    message: Text
+    case: Text = ""
+
+
+class KernelCounts(Message):
+    """What one kernel did in its last launch of a call. None where it is not known.
+
+    `coalescing` is the share of the 32-byte sectors moved that was needed; `occupancy` that of an
+    SM's warps that can run at once, with `occupancy_limit` saying what bounds it.
+    """
+
+    name: Short
+    launches: Annotated[int, Field(ge=1)]
+    grid: Annotated[list[int], Field(max_length=3)]
+    block: Annotated[list[int], Field(max_length=3)]
+    shared_bytes: Annotated[int, Field(ge=0)]
+    barriers_per_row: Annotated[float, Field(ge=0)]
+    coalescing: Annotated[float, Field(ge=0, le=1)] | None
+    bank_conflicts: Annotated[int, Field(ge=0)]
+    registers: Annotated[int, Field(ge=0)] | None
+    spilled_bytes: Annotated[int, Field(ge=0)] | None
+    occupancy: Annotated[float, Field(ge=0, le=1)] | None
+    occupancy_limit: Short = ""
+
+
+class CountedCall(Message):
+    """What one call moves through global memory, in bytes, and its kernels."""
+
+    direction: Identifier
+    bytes_read: Annotated[int, Field(ge=0)]
+    bytes_written: Annotated[int, Field(ge=0)]
+    bytes_least: Annotated[int, Field(ge=0)]
+    launches: Annotated[int, Field(ge=0)]
+    kernels: Annotated[list[KernelCounts], Field(max_length=8)]
+
+
+class Counted(Message):
+    """What an accepted program of the CuPy track moves and does, counted where nothing is timed.
+
+    The counts are the runner's word: they are taken beside the learner's code. `advice` follows
+    from them.
+    """
+
+    shape: Annotated[list[int], Field(max_length=8)]
+    dtype: Short
+    rows: Annotated[list[CountedCall], Field(max_length=8)]
+    advice: Annotated[list[Text], Field(max_length=8)] = []
+
+
 class Receipt(Message):
     """What exactly was graded, with what, where: enough to repeat it."""
 
@@ -230,6 +291,10 @@ class Report(Message):
     timings: Annotated[list[Timing], Field(max_length=32)] = []
     notes: Annotated[list[Text], Field(max_length=16)] = []
     speed: Speed | None = None
+    execution: Short = ""
+    """How it was run where that is not plain: "functional" for kernels on a processor."""
+    findings: Annotated[list[Finding], Field(max_length=32)] = []
+    counted: Counted | None = None
     receipt: Receipt | None = None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import shared_task
 
-from gpu_worker import reporter, running
+from gpu_worker import devices, reporter, running
 from gpu_worker.judge import Graded, grade_source
 from gpu_worker.node import node_name
 from gpu_worker.protocol import (
@@ -19,7 +19,7 @@ from gpu_worker.protocol import (
     RunJob,
     Verdict,
 )
-from gpu_worker.queues import TASK_GRADE, TASK_RUN
+from gpu_worker.queues import QUEUE_CPU, TASK_GRADE, TASK_RUN
 from gpu_worker.sandbox.client import SandboxError, Zygote
 
 logger = logging.getLogger(__name__)
@@ -74,6 +74,8 @@ def _grade_or_explain(job: GradeJob, progress: reporter.JobReporter) -> Graded:
     """Grade, once more if the sandbox failed; any failure of ours becomes `not_gradable`."""
     for last_try in (False, True):
         try:
+            if job.track not in devices.gradable_tracks(QUEUE_CPU):
+                raise LookupError(f"It does not grade the track {job.track}.")
             return grade_source(
                 job.exercise,
                 job.track,

@@ -17,7 +17,14 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 
-from gpu_worker.exercises.spec import CasePlan, Group, PublicCase, Specification
+from gpu_worker.exercises import row_plans
+from gpu_worker.exercises.spec import (
+    KERNEL_LIMITS,
+    CasePlan,
+    Group,
+    PublicCase,
+    Specification,
+)
 from gpu_worker.protocol import Track
 
 _PACKAGE = "gpu_worker.exercises"
@@ -43,6 +50,7 @@ class Exercise:
     constructor: tuple[str, ...]
     default_eps: float
     timed_shape: tuple[int, int] | None
+    counted_shape: tuple[int, int] | None
     tracks: tuple[Track, ...]
     limits: Mapping[str, float]
     groups: tuple[Group, ...]
@@ -66,6 +74,14 @@ class Exercise:
                 f"The exercise {self.slug} has no track {track}; it has {', '.join(self.tracks)}."
             )
         return (self.folder / f"starter_{Track(track)}.py").read_text(encoding="utf-8")
+
+    def plans_for(self, track: str) -> tuple[CasePlan, ...]:
+        """Return how a track's hidden cases are drawn."""
+        return row_plans.for_kernels(self.plans) if track == Track.CUPY else self.plans
+
+    def limits_for(self, track: str) -> Mapping[str, float]:
+        """Return a track's limits, by names that end in their unit."""
+        return {**self.limits, **KERNEL_LIMITS} if track == Track.CUPY else self.limits
 
     def module(self, name: str) -> ModuleType:
         """Import a module of the exercise's folder, for example `reference_numpy`."""
@@ -103,6 +119,7 @@ def get(slug: str) -> Exercise:
         constructor=specification.constructor,
         default_eps=specification.default_eps,
         timed_shape=specification.timed_shape,
+        counted_shape=specification.counted_shape,
         tracks=_tracks(folder),
         limits=MappingProxyType(dict(specification.limits)),
         groups=tuple(cases.GROUPS),

@@ -8,9 +8,13 @@ every layout and every essential family meets each dtype in every grading; the r
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, Literal
 
 from gpu_worker.exercises.spec import CasePlan, Dtype
+
+KernelDtype = Dtype | Literal["any", "any-kernel", "wide"]
 
 DTYPES: Final[tuple[Dtype, ...]] = ("float32", "float64", "float16")
 
@@ -114,3 +118,39 @@ def parameter_gradients(gradients: tuple[str, ...]) -> tuple[CasePlan, ...]:
         CasePlan(group, "outlier", "four", "wide", checks=gradients),
         CasePlan(group, "normal", "matrix", "wide", dout="along-xhat", checks=gradients),
     )
+
+
+# --- the CuPy track ------------------------------------------------------------------------------
+_SMALLER: Final = {
+    "matrix": "small-matrix",
+    "thousand": "row-of-a-thousand",
+    "tall": "hundred-rows",
+    "thousand-rows": "hundreds-of-rows",
+    "square": "small-square",
+    "very-wide": "wide-row",
+    "widest": "widest-row",
+}
+"""Kernels run thread after thread on a processor: what takes long there is smaller."""
+_IN_EVERY_DTYPE: Final = ("forward", "gradient-x", "gradient-gamma")
+
+
+def for_kernels(plans: Sequence[CasePlan]) -> tuple[CasePlan, ...]:
+    """Return the same plans for the CuPy track: with bfloat16, and in smaller shapes.
+
+    What NumPy meets once in each dtype is met so here in the groups that test the mathematics; in
+    the others once in float32 and once in a dtype that each grading draws.
+    """
+    kept: list[CasePlan] = []
+    for plan in plans:
+        dtypes = {other.dtype for other in plans if replace(other, dtype=plan.dtype) == plan}
+        shape = _SMALLER.get(plan.shape, plan.shape)
+        dtype: KernelDtype = "any-kernel" if plan.dtype == "any" else plan.dtype
+        everywhere = dtypes.issuperset(DTYPES)
+        if everywhere and plan.group not in _IN_EVERY_DTYPE and plan.dtype != "float32":
+            if plan.dtype == "float64":
+                continue
+            dtype = "any-kernel"
+        kept.append(replace(plan, dtype=dtype, shape=shape))
+        if everywhere and plan.group in _IN_EVERY_DTYPE and plan.dtype == "float16":
+            kept.append(replace(plan, dtype="bfloat16", shape=shape))
+    return tuple(kept)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-Dtype = Literal["float16", "float32", "float64"]
+Dtype = Literal["bfloat16", "float16", "float32", "float64"]
 Nested = float | list["Nested"]
 
 DEFAULT_LIMITS: Final[Mapping[str, float]] = {
@@ -18,6 +18,14 @@ DEFAULT_LIMITS: Final[Mapping[str, float]] = {
     "scratch_megabytes": 16.0,
     "threads": 1.0,
 }
+KERNEL_LIMITS: Final[Mapping[str, float]] = {
+    "wall_seconds": 20.0,
+    "memory_megabytes": 1024.0,
+    "builds": 64.0,
+    "build_seconds": 40.0,
+}
+"""What differs on the CuPy track: waiting for the compiler takes time, if not the program's, and
+each thread of a block has a stack. `build_seconds` adds up builds that run side by side."""
 
 CODE_LIMITS: Final[Mapping[str, float]] = {
     **DEFAULT_LIMITS,
@@ -66,7 +74,7 @@ class CasePlan:
     group: str
     family: str
     shape: str
-    dtype: Dtype | Literal["any", "wide"] = "any"
+    dtype: Dtype | Literal["any", "any-kernel", "wide"] = "any"
     layout: str = "contiguous"
     parameters: str = "random"
     dout: str = "random"
@@ -81,7 +89,8 @@ class Specification:
 
     `parameters` are the attributes that the grader sets, each with a gradient of its own name
     after a "d". `constructor` names what the class is made with: "dim", "eps", both or nothing.
-    `timed_shape` is that of the float32 x with which accepted submissions are timed, if they are.
+    `timed_shape` is that of the float32 x with which accepted submissions are timed, if they are;
+    `counted_shape` that with which the CuPy track counts what kernels move and do.
     """
 
     title: str
@@ -90,6 +99,7 @@ class Specification:
     constructor: tuple[str, ...] = ("dim", "eps")
     default_eps: float = 1e-6
     timed_shape: tuple[int, int] | None = None
+    counted_shape: tuple[int, int] | None = None
     limits: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_LIMITS))
 
     @property

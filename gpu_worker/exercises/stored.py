@@ -5,6 +5,10 @@
 # diagnosis: none                  instead: no mistake may be named ("any": not looked at)
 # catalogue: 31 N2                 the cheats and numeric traps that it stands for
 # limits: wall_seconds=1           replaced limits
+# finding: missing-barrier         kinds of findings about kernels that the report must hold
+
+Those of the NumPy track are in `submissions/correct` and `submissions/wrong`, those of the CuPy
+track in `submissions/cupy/correct` and `submissions/cupy/wrong`.
 """
 
 from __future__ import annotations
@@ -16,13 +20,14 @@ from pathlib import Path
 from typing import Final, Literal
 
 from gpu_worker.exercises.registry import Exercise
-from gpu_worker.protocol import Outcome
+from gpu_worker.protocol import Outcome, Track
 
 Kind = Literal["correct", "wrong"]
 KINDS: Final[tuple[Kind, ...]] = ("correct", "wrong")
 _HEADER: Final = re.compile(
-    r"^# (outcome|mistake|diagnosis|catalogue|limits): (.+?)\r?$", re.MULTILINE
+    r"^# (outcome|mistake|diagnosis|catalogue|limits|finding): (.+?)\r?$", re.MULTILINE
 )
+_KERNEL: Final = re.compile(r"\b(RawKernel|RawModule|ElementwiseKernel|ReductionKernel)\b")
 
 
 class HeaderError(ValueError):
@@ -41,17 +46,28 @@ class Stored:
     diagnosis: str
     catalogue: tuple[str, ...]
     limits: dict[str, float]
+    track: Track = Track.NUMPY
+    findings: frozenset[str] = frozenset()
 
     @property
     def id(self) -> str:
-        return f"{self.slug}-{self.kind}-{self.path.stem}"
+        track = "" if self.track is Track.NUMPY else f"-{self.track}"
+        return f"{self.slug}{track}-{self.kind}-{self.path.stem}"
+
+    @property
+    def has_kernels(self) -> bool:
+        """True if it can be graded only where kernels can be built."""
+        return bool(_KERNEL.search(self.source))
 
     @property
     def source(self) -> str:
         return self.path.read_bytes().decode("utf-8")
 
-    def complaint(self, outcome: Outcome, named: Sequence[str]) -> str:
-        """Return what is not as the header expects, as a sentence; empty if all is."""
+    def complaint(self, outcome: Outcome, named: Sequence[str], found: Sequence[str] = ()) -> str:
+        """Return what is not as the header expects, as a sentence; empty if all is.
+
+        `named` are the known mistakes, `found` the kinds of findings that the report holds.
+        """
         if outcome not in self.outcomes:
             wanted = " or ".join(self.outcomes)
             return f"{self.id} must end as {wanted}, but ended as {outcome}."
@@ -60,20 +76,28 @@ class Stored:
             return f"{self.id} must be named {', '.join(sorted(self.mistakes))}; it was: {names}."
         if self.diagnosis == "none" and named:
             return f"{self.id} has no known mistake, but was named: {names}."
+        if missing := self.findings - set(found):
+            return (
+                f"{self.id} must have the finding {', '.join(sorted(missing))}; found was: "
+                f"{', '.join(sorted(found)) or 'nothing'}."
+            )
         return ""
 
 
-def stored(exercise: Exercise, kind: Kind) -> list[Stored]:
+def stored(exercise: Exercise, kind: Kind, track: Track = Track.NUMPY) -> list[Stored]:
     """Return an exercise's stored submissions of one kind, in the order of their names.
 
     Raises:
         HeaderError: a header is missing or wrong.
     """
-    paths = sorted((exercise.folder / "submissions" / kind).glob("*.py"))
-    return [_read(exercise.slug, kind, path) for path in paths]
+    folder = exercise.folder / "submissions"
+    if track is not Track.NUMPY:
+        folder /= str(track)
+    paths = sorted((folder / kind).glob("*.py"))
+    return [_read(exercise.slug, kind, path, track) for path in paths]
 
 
-def _read(slug: str, kind: Kind, path: Path) -> Stored:
+def _read(slug: str, kind: Kind, path: Path, track: Track) -> Stored:
     header = dict(_HEADER.findall(path.read_bytes().decode("utf-8-sig")))
     limits = dict(item.split("=") for item in header.get("limits", "").split())
     try:
@@ -86,6 +110,8 @@ def _read(slug: str, kind: Kind, path: Path) -> Stored:
             diagnosis=header.get("diagnosis", ""),
             catalogue=tuple(header.get("catalogue", "").split()),
             limits={name: float(value) for name, value in limits.items()},
+            track=track,
+            findings=frozenset(header.get("finding", "").split()),
         )
     except (KeyError, ValueError) as error:
         raise HeaderError(

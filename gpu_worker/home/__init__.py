@@ -51,7 +51,7 @@ def _facts(exercise: Exercise) -> dict[str, Any]:
             "float32": units.FLOAT32_LIMIT,
             "float32_long_rows": units.FLOAT32_LONG_ROW_LIMIT,
             "long_row": units.LONG_ROW,
-            "float16": units.FLOAT16_LIMIT,
+            "float16": units.HALF_LIMIT,
             "per_root_of_rows": units.PER_ROOT_OF_ROWS,
         },
         "cases": [

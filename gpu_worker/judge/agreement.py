@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpu_worker.exercises.registry import Exercise
+from gpu_worker.judge import dtypes
 from gpu_worker.judge.case import Case
 from gpu_worker.judge.compare import CaseVerdict, result_dtype
 from gpu_worker.judge.hypotheses import Hypothesis
@@ -78,7 +79,7 @@ def _agrees(
     `drift` is what the result may be off beside. Where the variant itself is undefined, as 0/0
     is, a submission may have anything: it depends on its arithmetic alone.
     """
-    if got.shape != variant.value.shape or got.dtype.kind != "f":
+    if got.shape != variant.value.shape or not dtypes.is_floating(got.dtype):
         return False
     dtype, exact_as = result_dtype(case, got), known.exact_as
     # NumPy takes None for float64, so it is not compared with.

@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import CasePlan, PublicCase
-from gpu_worker.judge import families
+from gpu_worker.judge import dtypes, families
 from gpu_worker.judge.case import Case, ScriptBuilder
 from gpu_worker.judge.reference import make_reference
+from gpu_worker.protocol import Track
 from gpu_worker.sandbox.inside.wire import ArrayValue
 
 Array = NDArray[Any]
 
 _DTYPES = {
     "any": ("float16", "float32", "float64"),
+    "any-kernel": ("bfloat16", "float16", "float32", "float64"),
     "wide": ("float32", "float64"),
 }
 _DRAWN = {"drawn": families.DRAWN, "drawn-long": families.DRAWN_LONG}
@@ -39,12 +41,12 @@ def public_cases(exercise: Exercise) -> list[Case]:
     return [_public_case(exercise, *item) for item in enumerate(exercise.public_cases)]
 
 
-def hidden_cases(exercise: Exercise, seed: int) -> list[Case]:
-    """Return one case per plan, all numbers drawn from `seed`."""
+def hidden_cases(exercise: Exercise, seed: int, track: Track = Track.NUMPY) -> list[Case]:
+    """Return one case per plan of the track, all numbers drawn from `seed`."""
     draw = np.random.default_rng(seed)
     return [
         CaseDrawer(exercise, plan, draw, by_name=_by_name(number)).draw()
-        for number, plan in enumerate(exercise.plans)
+        for number, plan in enumerate(exercise.plans_for(track))
     ]
 
 
@@ -92,7 +94,7 @@ class CaseDrawer:
         self.by_name = by_name
         self.plan = plan = _settled(plan, draw)
         self.rng = draw
-        self.dtype = np.dtype(str(draw.choice(_DTYPES.get(plan.dtype, (plan.dtype,)))))
+        self.dtype = dtypes.named(str(draw.choice(_DTYPES.get(plan.dtype, (plan.dtype,)))))
         self.eps = families.draw_eps(plan.eps, draw) if "eps" in exercise.constructor else None
         self.shape = families.draw_shape(plan.shape, draw)
         self.repeats = 1
@@ -116,7 +118,7 @@ class CaseDrawer:
             "many-calls": self.many_calls,
         }
         sequences[self.plan.sequence](x)
-        bad = ~np.isfinite(x).all(axis=-1)
+        bad = ~np.isfinite(x.astype(np.float64)).all(axis=-1)
         return Case(
             group=self.plan.group,
             family=self.plan.family,
@@ -254,7 +256,7 @@ class CaseDrawer:
         """Draw a value for each parameter; none where they stay as the class makes them."""
         if self.plan.parameters == "as-made":
             return {}
-        bound = families.FLOAT16_GAMMA if self.dtype == np.float16 else np.inf
+        bound = families.HALF_GAMMA if dtypes.is_half(self.dtype) else np.inf
         kind, dim = self.plan.parameters, self.shape[-1]
         return {
             name: families.draw_parameter(kind, self.rng, dim)

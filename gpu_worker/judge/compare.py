@@ -11,12 +11,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_worker.judge import dtypes
 from gpu_worker.judge.case import Case, method_at
 from gpu_worker.judge.reference import Expected
-from gpu_worker.judge.refusals import FORBIDDEN_IMPORT, refusal_text
+from gpu_worker.judge.refusals import FORBIDDEN_IMPORT, kernel_fault_text, refusal_text
 from gpu_worker.judge.transcript import PlayedCase, Raised, Refused, same_bytes
 from gpu_worker.judge.units import error_in_units, histogram, limit_in_units
 from gpu_worker.protocol import Outcome
+from gpu_worker.sandbox.inside.wire import Reason
 
 
 class Sign(StrEnum):
@@ -139,7 +141,7 @@ def measure(
 
 def result_dtype(case: Case, got: NDArray[Any]) -> np.dtype[Any]:
     """Return the dtype that a result is as exact as: the coarser of its own and the case's."""
-    if got.dtype.kind != "f":
+    if not dtypes.is_floating(got.dtype):
         return case.dtype
     return min(case.dtype, got.dtype, key=lambda dtype: dtype.itemsize)
 
@@ -163,7 +165,7 @@ def _contract_breach(
             f"shape {case.shape}."
         )
     if name in gradients and case.own_parameters:
-        if got.dtype.kind != "f":
+        if not dtypes.is_floating(got.dtype):
             return f"{name} has dtype {got.dtype}; it must be a floating dtype, that of {name[1:]}."
     elif got.dtype != case.dtype:
         like = name[1:] if name in gradients else "x"
@@ -238,7 +240,9 @@ def _input_names(case: Case) -> list[str]:
 def _judge_problem(problem: Raised | Refused, case: Case, called: int) -> CaseVerdict:
     method = method_at(case, called)
     where = f" in {method}" if method else ""
-    if isinstance(problem, Refused):
+    if isinstance(problem, Refused) and problem.reason is Reason.KERNEL_FAULT:
+        outcome, message = Outcome.WRONG_ANSWER, kernel_fault_text(problem.text)
+    elif isinstance(problem, Refused):
         outcome = Outcome.CONTRACT_ERROR
         message = refusal_text(problem, case, called, show=case.public)
     elif problem.name == "MemoryError":

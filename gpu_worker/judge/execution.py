@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gpu_worker.exercises.registry import Exercise
+from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.case import Case, method_at, place_of
 from gpu_worker.judge.compare import judge_case
 from gpu_worker.judge.diagnosis import JudgedCase
@@ -27,6 +28,8 @@ from gpu_worker.sandbox.inside.wire import LOADING, Frame, Job, Kind, encode_job
 
 _MEGABYTE = 1 << 20
 _KILOBYTE = 1 << 10
+_BUILDS_BYTES = 24 * _MEGABYTE
+"""CUDA source that is sent to be built, beside results."""
 _NEAR_THE_LIMIT = 0.9
 """A run killed with this share of a limit used up is put down to that limit."""
 _MAPPED_BYTES: Final = 64 * _MEGABYTE
@@ -75,21 +78,29 @@ def execute(
     limits: Mapping[str, float],
     zygote: Zygote,
     on_case: Callable[[int], None] | None = None,
+    *,
+    builds: Builds | None = None,
+    counted: bool = False,
 ) -> tuple[bytes, RunResult]:
     """Run the cases on the source. Returns the job's case bytes, for the receipt, and the run.
 
     `limits` are the exercise's; `on_case` is called with the number of each case that starts.
+    With `builds` the source is of the CuPy track, and its kernels are built there; `counted`
+    asks for what each call moves.
 
     Raises:
         SandboxError: the sandbox failed.
     """
-    watch = _FrameWatch(on_case)
+    if builds:
+        builds.begin_run()
+    watch = _FrameWatch(on_case, builds)
+    library = "cupy" if builds else "numpy"
     scripts = tuple(case.script for case in cases)
     inputs = sum(total_bytes(script.arrays) for script in scripts)
     # Results are about as large as inputs, again and again where calls repeat; float64 where
     # float16 was right is four times.
-    size = 48 * inputs + _MEGABYTE
-    job = encode_job(Job(source, exercise.class_name, scripts))
+    size = 48 * inputs + (_BUILDS_BYTES if builds else _MEGABYTE)
+    job = encode_job(Job(source, exercise.class_name, scripts, library=library, counted=counted))
     run = run_request(limits, zygote, size, watch, job=job)
     return encode_job(Job("", exercise.class_name, scripts)), run
 
@@ -97,11 +108,13 @@ def execute(
 class _FrameWatch:
     """Tells of each case that starts, and has a run ended that only goes on to want memory."""
 
-    def __init__(self, on_case: Callable[[int], None] | None) -> None:
-        self._on_case = on_case
+    def __init__(self, on_case: Callable[[int], None] | None, builds: Builds | None) -> None:
+        self._on_case, self._builds = on_case, builds
         self._begun = self._wasted = 0.0
 
     def __call__(self, frame: Frame) -> bool:
+        if self._builds:
+            self._builds.on_frame(frame)
         if frame.kind is Kind.BEGIN:
             self._begun = time.monotonic()
             if self._on_case:

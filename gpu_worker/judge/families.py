@@ -12,6 +12,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_worker.judge import dtypes
+
 Floats = NDArray[np.float64]
 Shape = tuple[int, ...]
 Draw = np.random.Generator
@@ -35,7 +37,7 @@ def draw_x(family: str, draw: Draw, shape: Shape, dtype: np.dtype[Any]) -> Float
         return _within_range(draw, shape, LARGE[family][0 if dtype == FLOAT16 else 1])
     if family == "subnormal":
         counts = draw.integers(-50, 51, shape).astype(np.float64)
-        return counts * float(np.finfo(dtype).smallest_subnormal)
+        return counts * float(dtypes.limits_of(dtype).smallest_subnormal)
     return _FAMILIES[family](draw, shape)
 
 
@@ -122,9 +124,10 @@ DRAWN: Final = (
 DRAWN_LONG: Final = tuple(name for name in DRAWN if name not in ("constant-rows", "steady"))
 """What "drawn-long" stands for. Added one after the other, a thousand equal numbers are rounded
 the same way each time, so that even honest float32 code drifts past the tolerance."""
-FLOAT16_GAMMA: Final = 1.9
-"""The largest gamma in float16. Where the normalized x is subnormal, rounding it before it is
-multiplied by gamma costs half a step times gamma more than rounding once; both are right."""
+HALF_GAMMA: Final = 1.9
+"""The largest gamma in float16 and bfloat16. Where the normalized x is subnormal, rounding it
+before it is multiplied by gamma costs half a step times gamma more than rounding once; both are
+right."""
 LAYOUTS: Final = ("contiguous", "transposed", "strided", "reversed", "fortran")
 """What the layout "drawn" stands for."""
 
@@ -173,6 +176,14 @@ def draw_shape(name: str, draw: Draw) -> Shape:
         "single-column": lambda: (some(2, 17), 1),
         "cube": lambda: (some(2, 4), some(2, 5), one_of(3, 7, 32, 33)),
         "four": lambda: (some(2, 3), some(1, 3), some(2, 4), one_of(3, 7, 16, 31)),
+        # Of the CuPy track, whose kernels run thread after thread.
+        "small-matrix": lambda: (some(2, 5), one_of(31, 32, 33, 64, 100, 127, 128, 129)),
+        "row-of-a-thousand": lambda: (some(1, 3), one_of(255, 256, 257, 1000, 1023, 1024, 1025)),
+        "hundred-rows": lambda: (one_of(100, 132, 200), some(2, 9)),
+        "hundreds-of-rows": lambda: (one_of(250, 300), some(2, 4)),
+        "small-square": lambda: (some(6, 9), one_of(128, 129, 200)),
+        "wide-row": lambda: (1, one_of(8192, 16385)),
+        "widest-row": lambda: (1, 16384),
         "empty": lambda: ((0, 3, some(2, 9)), (2, 0, some(2, 9)), (0, some(2, 9)))[some(0, 2)],
     }
     return shapes[name]()

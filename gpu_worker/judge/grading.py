@@ -14,8 +14,10 @@ import numpy as np
 
 from gpu_worker.exercises import Exercise, get
 from gpu_worker.judge import casegen, reporting
+from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.case import Case
 from gpu_worker.judge.compare import NOT_REPEATED, Sign
+from gpu_worker.judge.counting import count
 from gpu_worker.judge.diagnosis import JudgedCase, diagnose, names_sign
 from gpu_worker.judge.execution import (
     Execution,
@@ -25,11 +27,15 @@ from gpu_worker.judge.execution import (
     memory_texts,
     problem_stop,
 )
+from gpu_worker.judge.findings import merged
+from gpu_worker.judge.kernel_track import EXECUTION, adjusted, findings_of
 from gpu_worker.judge.speed import measure_speed
 from gpu_worker.protocol import (
     MAX_OUTPUT_CHARACTERS,
     MAX_SOURCE_BYTES,
+    Counted,
     Failure,
+    Finding,
     Mistake,
     Outcome,
     Phase,
@@ -62,6 +68,7 @@ class _Grading:
     """What one grading gathers on its way."""
 
     exercise: Exercise
+    track: Track
     source: str
     limits: Mapping[str, float]
     zygote: Zygote
@@ -71,7 +78,10 @@ class _Grading:
     cases: list[Case] = field(default_factory=list)
     executions: list[Execution] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
+    builds: Builds | None = None
     speed: Speed | None = None
+    counted: Counted | None = None
+    findings: list[Finding] = field(default_factory=list)
     timed_failure: JudgedCase | None = None
     case_hash: hashlib._Hash = field(default_factory=hashlib.sha256)
 
@@ -122,42 +132,74 @@ def grade_source(
     try:
         grading = _Grading(
             exercise=exercise,
+            track=Track(track),
             source=source,
-            limits={**exercise.limits, **(limits or {})},
+            limits={**exercise.limits_for(track), **(limits or {})},
             zygote=own or zygote or Zygote(),
             node=node or platform.node(),
             on_progress=on_progress or (lambda phase, case, count: None),
             seed=casegen.new_seed() if seed is None else seed,
         )
-        return _grade(grading, Track(track), hidden=cases == "all", timed=timed)
+        return _grade(grading, hidden=cases == "all", timed=timed)
     finally:
         if own:
             own.close()
 
 
-def _grade(grading: _Grading, track: Track, *, hidden: bool, timed: bool) -> Graded:
+def _grade(grading: _Grading, *, hidden: bool, timed: bool) -> Graded:
     if breach := _source_breach(grading.source):
         failure = Failure(message=breach)
-        report = Report(failure=failure, receipt=_receipt(grading, track))
+        report = Report(failure=failure, receipt=_receipt(grading))
         return Graded(Outcome.CONTRACT_ERROR, 0.0, report)
     grading.on_progress(Phase.SETTING_UP, 0, 0)
     with grading.timed("setting up"):
         public = casegen.public_cases(grading.exercise)
-        secret = casegen.hidden_cases(grading.exercise, grading.seed) if hidden else []
+        secret = (
+            casegen.hidden_cases(grading.exercise, grading.seed, grading.track) if hidden else []
+        )
         grading.cases = public + secret
         grading.zygote.start()
+    if grading.track is not Track.CUPY:
+        return _play(grading, public, secret, timed=timed)
+    with Builds(grading.zygote.builds, grading.limits) as grading.builds:
+        return _play(grading, public, secret, timed=timed)
+
+
+def _play(grading: _Grading, public: list[Case], secret: list[Case], *, timed: bool) -> Graded:
     # Two processes: what the first prints is shown, and the second's inputs are not in it.
     _run(grading, public, first=0, show=True)
     if secret and grading.stop is None:
         _run(grading, secret, first=len(public), show=False)
     if timed and secret and _all_passed(grading):
-        _time(grading)
-    return _conclude(grading, track)
+        _time(grading) if grading.builds is None else _count(grading, grading.builds)
+    return _conclude(grading)
 
 
 def _all_passed(grading: _Grading) -> bool:
     passed = sum(item.verdict.passed for item in grading.judged)
     return grading.stop is None and passed == len(grading.cases)
+
+
+def _count(grading: _Grading, builds: Builds) -> None:
+    """Count what a submission that passed moves; its results there are one more case."""
+    with grading.timed("counting"):
+        found = count(
+            grading.exercise,
+            grading.source,
+            _remaining(grading),
+            grading.zygote,
+            builds,
+            np.random.default_rng([grading.seed, 1]),
+        )
+    if found is None:
+        return
+    grading.counted = found.counted
+    passed = found.execution.stop is None and all(
+        item.verdict.passed for item in found.execution.judged
+    )
+    if not passed:
+        grading.cases.append(found.case)
+        grading.executions.append(found.execution)
 
 
 def _time(grading: _Grading) -> None:
@@ -208,7 +250,15 @@ def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> Non
     earlier = [execution.run for execution in grading.executions]
     limits = _remaining(grading)
     with grading.timed(f"running {kind} cases"):
-        job, run = execute(grading.exercise, grading.source, cases, limits, grading.zygote, on_case)
+        job, run = execute(
+            grading.exercise,
+            grading.source,
+            cases,
+            limits,
+            grading.zygote,
+            on_case,
+            builds=grading.builds,
+        )
     grading.case_hash.update(job)
     if begun:
         grading.on_progress(Phase.COMPARING, first + len(cases), total)
@@ -221,6 +271,9 @@ def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> Non
     if execution.loading and (execution.stop is None or not execution.judged):
         stop = problem_stop(execution.loading, grading.exercise.class_name, show=show)
         execution.stop = stop
+    if grading.builds:
+        execution.stop = adjusted(execution, grading.builds)
+        grading.findings += findings_of(grading.source, grading.builds, run, cases)
     grading.executions.append(execution)
 
 
@@ -235,7 +288,7 @@ def _remaining(grading: _Grading) -> Mapping[str, float]:
     }
 
 
-def _conclude(grading: _Grading, track: Track) -> Graded:
+def _conclude(grading: _Grading) -> Graded:
     judged, stop = grading.judged, grading.stop
     failed = next((item for item in judged if not item.verdict.passed), None)
     groups = reporting.group_results(
@@ -263,10 +316,17 @@ def _conclude(grading: _Grading, track: Track) -> Graded:
         worst=reporting.worst_case(judged, _default_eps(grading.exercise)),
         failure=_failure(grading, stop, failed, mistakes),
         mistakes=mistakes,
-        notes=[*_notes(outcome, mistakes=bool(mistakes)), *reporting.speed_notes(grading.speed)],
+        notes=[
+            *_notes(outcome, explained=bool(mistakes) or _has_error(grading.findings)),
+            *reporting.speed_notes(grading.speed),
+            *reporting.counted_notes(grading.counted),
+        ],
         speed=grading.speed,
+        execution=EXECUTION if grading.builds else "",
+        findings=merged(grading.findings),
+        counted=grading.counted,
         timings=grading.timings,
-        receipt=_receipt(grading, track),
+        receipt=_receipt(grading),
         output=reporting.clean_text(printed.output)[:MAX_OUTPUT_CHARACTERS],
         output_dropped_bytes=printed.output_total - len(printed.output),
     )
@@ -303,17 +363,22 @@ def _failure(
     return failure
 
 
-def _notes(outcome: Outcome, *, mistakes: bool) -> list[str]:
-    if outcome is Outcome.WRONG_ANSWER and not mistakes:
+def _has_error(found: list[Finding]) -> bool:
+    return any(finding.severity == "error" for finding in found)
+
+
+def _notes(outcome: Outcome, *, explained: bool) -> list[str]:
+    if outcome is Outcome.WRONG_ANSWER and not explained:
         return ["No known mistake explains all of these results: it may be a rare one, or several."]
     return []
 
 
-def _receipt(grading: _Grading, track: Track) -> Receipt:
+def _receipt(grading: _Grading) -> Receipt:
     folder = grading.exercise.folder
     return Receipt(
         source_sha256=_sha256(grading.source.encode("utf-8", "surrogatepass")),
-        reference_sha256=_sha256((folder / f"reference_{track}.py").read_bytes()),
+        # Whatever the track, results are compared with what the NumPy reference gives.
+        reference_sha256=_sha256((folder / "reference_numpy.py").read_bytes()),
         cases_sha256=grading.case_hash.hexdigest(),
         seed=f"{grading.seed:032x}",
         python=platform.python_version(),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_worker.exercises.registry import Exercise
+from gpu_worker.judge import dtypes
 from gpu_worker.judge.case import Case, quantity_of
 from gpu_worker.sandbox.inside.script import arrange, play
 from gpu_worker.sandbox.inside.wire import ArrayValue, Operation
@@ -78,7 +79,7 @@ def play_exactly(
     results: list[Expected] = []
     gradients: dict[int, Array] = {}
     sizes_of: dict[int, dict[str, Array]] = {}
-    smallest_normal = float(np.finfo(case.dtype).smallest_normal)
+    smallest_normal = float(dtypes.limits_of(case.dtype).smallest_normal)
 
     def make(*arguments: float, **named: int) -> Any:
         layer = cls(*arguments, **named)

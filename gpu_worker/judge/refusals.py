@@ -6,19 +6,27 @@ import builtins
 from typing import Final
 
 from gpu_worker.judge.case import Case, quantity_of
+from gpu_worker.judge.kernel_faults import MEANINGS
 from gpu_worker.judge.transcript import Refused
 from gpu_worker.sandbox.inside.script import CALLS
 from gpu_worker.sandbox.inside.wire import Operation, Reason
 
 FORBIDDEN_IMPORT: Final = (
-    "Your file imports a package that is not available here. Use NumPy and Python's standard "
-    "library only."
+    "Your file imports a package that is not available here. Use Python's standard library, NumPy, "
+    "and on the CuPy track CuPy, only."
 )
 _COMMON_NAMES: Final = frozenset(
     tuple(name for name, value in vars(builtins).items() if isinstance(value, type))
     + ("NoneType", "generator", "coroutine", "function", "method", "matrix", "memmap")
     + ("MaskedArray", "recarray", "object", "longdouble", "float128", "complex256")
+    + ("numpy.ndarray",)
 )
+
+
+def kernel_fault_text(kind: str) -> str:
+    """Return a sentence on a kernel whose results cannot be relied on."""
+    meaning = MEANINGS.get(kind, "A kernel's result cannot be relied on.")
+    return f"A kernel is wrong, whatever numbers it gave here. {meaning}"
 
 
 def refusal_text(refused: Refused, case: Case, called: int, *, show: bool) -> str:
@@ -84,9 +92,13 @@ def _result_text(refused: Refused, operation: Operation | None, name: str) -> st
                 else f"Let {operation.kind} return it."
             )
             return f"{result} is None. {to_do}"
+        # NumPy's own array is refused on the CuPy track alone.
+        wanted = "numpy.ndarray, or on the CuPy track a cupy.ndarray"
+        if name == "numpy.ndarray":
+            wanted = "cupy.ndarray"
         return (
             f"{result} is of type {name or 'a class of your own'}, but it must be exactly a "
-            "numpy.ndarray."
+            f"{wanted}."
         )
     kind = f"dtype {name}, which" if name else "a dtype that"
     return f"{result} has {kind} cannot be compared: use a floating dtype."

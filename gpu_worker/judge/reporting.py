@@ -12,8 +12,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import numpy as np
-
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import Group
 from gpu_worker.judge.case import Case, place_of
@@ -21,10 +19,10 @@ from gpu_worker.judge.compare import Deviation
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import Stop
 from gpu_worker.judge.transcript import Raised
-from gpu_worker.protocol import Failure, GroupResult, Speed, WorstCase
+from gpu_worker.protocol import Counted, Failure, GroupResult, Speed, WorstCase
 
 _CONTROL_CHARACTERS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\r")
-_DIGITS: Final = {np.dtype(np.float16): 5, np.dtype(np.float32): 9, np.dtype(np.float64): 17}
+_DIGITS: Final = {"bfloat16": 4, "float16": 5, "float32": 9, "float64": 17}
 _MAX_TRACEBACK: Final = 8_000
 _MAX_MESSAGE: Final = 4_000
 
@@ -136,6 +134,20 @@ def speed_notes(speed: Speed | None) -> list[str]:
     ]
 
 
+def counted_notes(counted: Counted | None) -> list[str]:
+    """Return a sentence on each direction that was counted, and the advice."""
+    if counted is None:
+        return []
+    size = " x ".join(map(str, counted.shape))
+    lines = [
+        f"Counted, {row.direction}, {size} {counted.dtype}: {row.bytes_read + row.bytes_written:,} "
+        f"bytes moved in {row.launches} launch{'es' if row.launches != 1 else ''}, at least "
+        f"{row.bytes_least:,} must be. Executed on a processor, so nothing is timed."
+        for row in counted.rows
+    ]
+    return [*lines, *counted.advice]
+
+
 def asked_groups(exercise: Exercise, cases: Sequence[Case]) -> list[Group]:
     """Return the groups that have at least one of the cases."""
     present = {case.group for case in cases}
@@ -147,4 +159,4 @@ def _share(deviation: Deviation | None) -> float:
 
 
 def _decimal(value: float, deviation: Deviation) -> str:
-    return f"{value:.{_DIGITS[deviation.dtype]}g}"
+    return f"{value:.{_DIGITS[deviation.dtype.name]}g}"

@@ -9,6 +9,7 @@ from typing import Final
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.stored import KINDS, Stored, stored
+from gpu_worker.judge.builds import kernels_missing
 from gpu_worker.judge.grading import Graded, grade_source
 from gpu_worker.judge.mutants import Mutant, mutants
 from gpu_worker.protocol import Outcome, Track
@@ -41,23 +42,31 @@ def check_stored(
 ) -> Iterator[tuple[Stored, str]]:
     """Grade every stored submission; yield it with what is not as its header says, or nothing.
 
-    `quick` leaves out those that are there to run into a limit of their own.
+    `quick` leaves out those that are there to run into a limit of their own, and those whose
+    kernels would have to be built. The latter are left out too where nothing can build them.
 
     Raises:
         HeaderError: a stored submission does not say what to expect.
         SandboxError: the sandbox failed.
     """
-    for kind in KINDS:
-        for item in stored(exercise, kind):
-            if quick and item.limits:
+    without_kernels = quick or bool(kernels_missing())
+    for track, kind in ((track, kind) for track in exercise.tracks for kind in KINDS):
+        for item in stored(exercise, kind, track):
+            if (quick and item.limits) or (without_kernels and item.has_kernels):
                 continue
             complaint = ""
             for _ in range(seeds):
                 graded = _grade(
-                    exercise, item.source, zygote, item.limits, timed=item.kind == "wrong"
+                    exercise,
+                    item.source,
+                    zygote,
+                    item.limits,
+                    timed=item.kind == "wrong",
+                    track=track,
                 )
                 named = [mistake.id for mistake in graded.report.mistakes]
-                complaint = complaint or item.complaint(graded.outcome, named)
+                found = [finding.kind for finding in graded.report.findings]
+                complaint = complaint or item.complaint(graded.outcome, named, found)
             yield item, complaint
 
 
@@ -93,10 +102,9 @@ def _grade(
     limits: dict[str, float],
     *,
     timed: bool = False,
+    track: Track = Track.NUMPY,
 ) -> Graded:
-    return grade_source(
-        exercise.slug, Track.NUMPY, source, zygote=zygote, limits=limits, timed=timed
-    )
+    return grade_source(exercise.slug, track, source, zygote=zygote, limits=limits, timed=timed)
 
 
 def _spread(found: Sequence[Mutant], count: int | None) -> Sequence[Mutant]:

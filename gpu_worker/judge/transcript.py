@@ -15,11 +15,13 @@ from gpu_worker.sandbox.inside import wire
 from gpu_worker.sandbox.inside.script import CALLS
 from gpu_worker.sandbox.inside.wire import Frame, Kind, Reason, WireError
 
+KERNEL_ERRORS: Final = ("CompileException", "CUDADriverError", "KernelsUnavailableError")
+"""What the stand-in for CuPy raises for kernels."""
 _KNOWN_ERRORS: Final = frozenset(
     name
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, BaseException)
-) | {"LinAlgError", "AxisError", "ForbiddenImportError", "RecursionError"}
+) | {"LinAlgError", "AxisError", "ForbiddenImportError", "RecursionError", *KERNEL_ERRORS}
 _REASONS: Final = frozenset(int(reason) for reason in Reason)
 
 
@@ -74,7 +76,8 @@ class Transcript:
 def read_transcript(frames: Sequence[Frame], cases: Sequence[Case]) -> Transcript:
     """Sort the frames of one run of these cases; never raises for what the runner sent."""
     transcript = Transcript()
-    stream = iter(frames)
+    # What the runner asked for, and what it noted, stands beside the results.
+    stream = iter([frame for frame in frames if frame.kind not in (Kind.BUILD, Kind.NOTES)])
     try:
         _read(stream, cases, transcript)
     except WireError as error:

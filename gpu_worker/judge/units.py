@@ -16,13 +16,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_worker.judge import dtypes
+
 Floats = NDArray[np.float64]
 
 FLOAT64_LIMIT: Final = 64.0
 FLOAT32_LIMIT: Final = 32.0
 FLOAT32_LONG_ROW_LIMIT: Final = 64.0
 LONG_ROW: Final = 16_384
-FLOAT16_LIMIT: Final = 1.5
+HALF_LIMIT: Final = 1.5
+"""For float16 and bfloat16."""
 PER_ROOT_OF_ROWS: Final = 0.5
 """A sum over N rows in float32 may be off by this many units times sqrt(N) more."""
 
@@ -38,8 +41,8 @@ def limit_in_units(dtype: np.dtype[Any], dim: int, rows: int, *, summed_over_row
     """
     if dtype == np.float64:
         return FLOAT64_LIMIT
-    if dtype == np.float16:
-        return FLOAT16_LIMIT
+    if dtypes.is_half(dtype):
+        return HALF_LIMIT
     limit = FLOAT32_LONG_ROW_LIMIT if dim > LONG_ROW else FLOAT32_LIMIT
     return limit + PER_ROOT_OF_ROWS * math.sqrt(rows) if summed_over_rows else limit
 
@@ -52,7 +55,7 @@ def error_in_units(
     All arrays have one shape. Where the expected value does not fit into `dtype`, the infinity
     or the largest number of the same sign is right.
     """
-    info = np.finfo(dtype)
+    info = dtypes.limits_of(dtype)
     u, subnormal, largest = float(info.eps), float(info.smallest_subnormal), float(info.max)
     with np.errstate(invalid="ignore", over="ignore"):
         wide = got.astype(np.float64)

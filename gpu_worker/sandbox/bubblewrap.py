@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -18,6 +19,8 @@ from gpu_worker.sandbox.interpreter import Interpreter
 
 INSIDE: Final = "/learnml/inside"
 PACKAGES: Final = "/learnml/packages"
+MODULES: Final = "/learnml/modules"
+BUILDS: Final = "/learnml/builds"
 _SYSTEM_LIBRARIES: Final = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
 _LOADER_CACHE: Final = "/etc/ld.so.cache"
 _DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
@@ -35,11 +38,18 @@ def programs() -> list[str]:
 
 
 def command(
-    program: str, interpreter: Interpreter, inside: str, *, root: bool, fresh_proc: bool
+    program: str,
+    interpreter: Interpreter,
+    inside: str,
+    *,
+    root: bool,
+    fresh_proc: bool,
+    extra: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
     """Return the arguments that come before the zygote's own.
 
-    `fresh_proc`: mount a new /proc; a container may forbid that, then its own is bound.
+    `fresh_proc`: mount a new /proc; a container may forbid that, then its own is bound. `extra`
+    are further folders with their places inside.
     """
     return [
         program,
@@ -48,6 +58,7 @@ def command(
         *("--unshare-cgroup-try", "--die-with-parent", "--new-session"),
         *("--hostname", HOST_NAME),
         *_files(interpreter, inside),
+        *[word for source, target in extra for word in _bind(source, target)],
         *("--dir", "/dev"),
         *[word for path in _DEVICES for word in ("--dev-bind", path, path)],
         *("--dir", SCRATCH),
@@ -57,9 +68,12 @@ def command(
 
 
 def readable(interpreter: Interpreter) -> tuple[str, ...]:
-    """Return what runners may read, as paths inside: all that is bound but the zygote's code."""
+    """Return what runners may read, as paths inside: all that is bound but the zygote's code.
+
+    The stand-in for CuPy is the zygote's code too: it is loaded before a runner starts.
+    """
     system = [path for path in (*_SYSTEM_LIBRARIES, _LOADER_CACHE) if os.path.exists(path)]
-    return (*system, *interpreter.libraries, PACKAGES)
+    return (*system, *interpreter.libraries, PACKAGES, BUILDS)
 
 
 def _root_namespaces() -> list[str]:

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-PACKAGES: Final = ("numpy", "numpy.libs")
+PACKAGES: Final = ("numpy", "numpy.libs", "ml_dtypes")
 """Folders beside each other. Nothing else of the worker's packages is there for runners."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gpu_worker.sandbox import bubblewrap, syscalls
+from gpu_worker.sandbox import bubblewrap, stand_in, syscalls
 from gpu_worker.sandbox.inside.walls import Walls
 from gpu_worker.sandbox.interpreter import Interpreter
 
@@ -31,26 +31,38 @@ class Setup:
     seccomp: bool = False
     scratch: bool = False
 
-    def walls(self, interpreter: Interpreter) -> Walls:
-        """Return what the zygote is told.
+    def walls(self, interpreter: Interpreter, builds: str = "") -> Walls:
+        """Return what the zygote is told; `builds` is this machine's folder for built kernels.
 
         Raises:
             SandboxError: the seccomp filter cannot be made.
         """
         namespaces = bool(self.bubblewrap)
         readable = bubblewrap.readable(interpreter)
+        modules = stand_in.folders()
         if not namespaces:
-            readable = (*readable[:-1], *interpreter.package_folders())
+            shown = (bubblewrap.PACKAGES, bubblewrap.BUILDS)
+            readable = tuple(path for path in readable if path not in shown)
+            readable = (*readable, *interpreter.package_folders(), *((builds,) if builds else ()))
         return Walls(
             namespaces=namespaces,
             landlock=self.landlock,
             program=syscalls.program() if self.seccomp else b"",
             user=runner_user(),
             readable=readable,
+            modules=_inside(modules) if namespaces else modules,
+            builds=bubblewrap.BUILDS if namespaces and builds else builds,
         )
 
-    def command(self, interpreter: Interpreter, control: int) -> list[str]:
+    def command(self, interpreter: Interpreter, control: int, builds: str = "") -> list[str]:
         """Return the zygote's command; `control` is the descriptor of its socket."""
+        modules = stand_in.folders()
+        extra = [
+            (folder, target)
+            for (_, folder), (_, target) in zip(modules, _inside(modules), strict=True)
+        ]
+        if builds:
+            extra.append((builds, bubblewrap.BUILDS))
         inside, packages, outer = INSIDE, interpreter.packages, []
         if self.bubblewrap:
             outer = bubblewrap.command(
@@ -59,9 +71,15 @@ class Setup:
                 INSIDE,
                 root=os.geteuid() == 0,
                 fresh_proc=self.fresh_proc,
+                extra=extra,
             )
             inside, packages = bubblewrap.INSIDE, bubblewrap.PACKAGES
         return [*outer, interpreter.program, "-I", "-S", inside, str(control), packages]
+
+
+def _inside(modules: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Return packages with the folders in which they are bound."""
+    return tuple((name, f"{bubblewrap.MODULES}/{name}") for name, _ in modules)
 
 
 def runner_user() -> int | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
+from gpu_worker.sandbox import stand_in
 from gpu_worker.sandbox.errors import SandboxError
 from gpu_worker.sandbox.inside.layers.limits import RunLimits
 from gpu_worker.sandbox.inside.zygote import READY
@@ -48,6 +49,8 @@ class ZygoteProcess:
         self._control: socket.socket | None = None
         self._scratch = ""
         self._owner = 0
+        self.builds = ""
+        """Where runners find what was built for them, empty for nowhere; see `inside.building`."""
 
     def __enter__(self) -> Self:
         return self
@@ -83,6 +86,8 @@ class ZygoteProcess:
         self._owner = os.getpid()
         if self._setup.scratch:
             self._scratch = _make_scratch(self._owner)
+        _remove_left_behind(stand_in.BUILDS_PREFIX)
+        self.builds = stand_in.make_builds_folder() if stand_in.folders() else ""
         with tempfile.TemporaryFile() as complaints:
             self._launch(complaints)
             if not self._shakes_hands():
@@ -96,11 +101,11 @@ class ZygoteProcess:
 
     def _launch(self, complaints: IO[bytes]) -> None:
         interpreter = Interpreter.current()
-        walls = self._setup.walls(interpreter).to_bytes()
+        walls = self._setup.walls(interpreter, self.builds).to_bytes()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603
-                self._setup.command(interpreter, theirs.fileno()),
+                self._setup.command(interpreter, theirs.fileno(), self.builds),
                 env=_ENVIRONMENT,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -124,16 +129,17 @@ class ZygoteProcess:
         """End the zygote and everything below it, and remove its folder."""
         if self._owner not in (0, os.getpid()):
             # Inherited by a fork: the parent's zygote is not ours to end.
-            self._process, self._scratch = None, ""
+            self._process, self._scratch, self.builds = None, "", ""
         if self._process:
             self._process.kill()
             self._process.wait()
         if self._control:
             self._control.close()
-        if self._scratch:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+        for folder in (self._scratch, self.builds):
+            if folder:
+                shutil.rmtree(folder, ignore_errors=True)
         self._process = self._control = None
-        self._scratch = ""
+        self._scratch = self.builds = ""
         self._owner = 0
 
     def run(self, request: Request) -> RunResult:
@@ -187,14 +193,18 @@ class ZygoteProcess:
 
 def _make_scratch(owner: int) -> str:
     """Make the folder for runs' folders, and remove those of workers killed before they could."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH_PREFIX}*-*"):
-        process = folder.name.removeprefix(SCRATCH_PREFIX).partition("-")[0]
-        if process.isdecimal() and not Path("/proc", process).exists():
-            shutil.rmtree(folder, ignore_errors=True)
+    _remove_left_behind(SCRATCH_PREFIX)
     made = tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{owner}-")
     # Runners pass through to a folder of their own, but cannot list this one.
     os.chmod(made, 0o711)  # noqa: S103
     return made
+
+
+def _remove_left_behind(prefix: str) -> None:
+    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*-*"):
+        process = folder.name.removeprefix(prefix).partition("-")[0]
+        if process.isdecimal() and not Path("/proc", process).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _job_memory(request: Request) -> int:

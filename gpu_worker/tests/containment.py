@@ -148,10 +148,12 @@ def single_layers() -> dict[str, Setup]:
     }
 
 
-def gets_through(attack: Attack, zygote: ZygoteProcess, targets: Targets) -> str:
-    """Run the attack; return how it got through, empty where it was stopped."""
+def gets_through(
+    attack: Attack, zygote: ZygoteProcess, targets: Targets, library: str = "numpy"
+) -> str:
+    """Run the attack on a track; return how it got through, empty where it was stopped."""
     wall = WALL_SECONDS.get(attack.kind, 10.0)
-    result = zygote.run(request(targets.prelude(job=3, result=4) + attack.source, wall))
+    result = zygote.run(request(targets.prelude(job=3, result=4) + attack.source, wall, library))
     if attack.kind == "endless":
         late = result.wall_seconds > wall + GRACE_SECONDS
         return "" if result.ending == "timed_out" and not late else repr(result)
@@ -172,9 +174,9 @@ def breach(result: RunResult) -> str:
     return found
 
 
-def request(source: str, wall_seconds: float = 10.0) -> Request:
+def request(source: str, wall_seconds: float = 10.0, library: str = "numpy") -> Request:
     return Request(
-        job=encode_job(Job(source, "Attack", ())),
+        job=encode_job(Job(source, "Attack", (), library=library)),
         wall_seconds=wall_seconds,
         cpu_seconds=10,
         memory_bytes=512 << 20,

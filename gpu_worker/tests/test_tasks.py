@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from celery import Celery
 
-from gpu_worker import reporter, tasks
+from gpu_worker import devices, reporter, tasks
 from gpu_worker.protocol import Phase, Progress, Verdict
 from gpu_worker.queues import TASK_RECORD_PROGRESS, TASK_RECORD_VERDICT
 from gpu_worker.sandbox.client import SandboxError
@@ -95,8 +95,12 @@ def test_a_message_that_names_its_sender_is_answered_even_if_it_is_no_job(
     [({"exercise": "softmax"}, "softmax"), ({"track": "cupy"}, "cupy")],
 )
 def test_what_this_worker_cannot_grade_is_said_to_be_our_fault(
-    change: dict[str, str], reason: str, sent: list[tuple[str, dict[str, Any]]]
+    change: dict[str, str],
+    reason: str,
+    sent: list[tuple[str, dict[str, Any]]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv(devices.REQUIRE_DEVICE, "1")
     tasks.grade.run({**JOB, **change})
     (verdict,) = verdicts(sent)
     assert verdict.outcome == "not_gradable"

@@ -54,7 +54,7 @@ def test_a_worker_reports_itself_grades_survives_junk_and_leaves_nothing_when_ki
         node = NodeReport.from_message(worker.wait_for(TASK_RECORD_NODE, 40))
         assert node.isolation == isolation.establish().text
         assert node.limits["processes"] == 1
-        assert node.tracks == [Track.NUMPY]
+        assert node.tracks == [Track.NUMPY, Track.CUPY]
         worker.send("junk")
         worker.send()
         worker.send(job(right))

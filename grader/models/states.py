@@ -5,6 +5,7 @@ Values are the engine's; a test compares them, so that the two cannot drift.
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 
 from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
@@ -60,7 +61,9 @@ class Track(models.TextChoices):
 
     @property
     def queue(self) -> str:
-        return QUEUE_GPU if self is Track.CUPY else QUEUE_CPU
+        """Where the track's jobs go. Kernels run on a processor, unless a device is required."""
+        required = self is Track.CUPY and settings.GRADING["CUPY_REQUIRES_DEVICE"]
+        return QUEUE_GPU if required else QUEUE_CPU
 
 
 class Phase(models.TextChoices):

@@ -245,6 +245,8 @@ GRADING = {
     "REGRADES_ON_QUEUE": 20,
     "MAX_REGRADE_SUBMISSIONS": 1000,
     "TOKEN_LIFETIME_DAYS": 90,
+    # Off: kernels of the CuPy track are graded by what they compute on a processor, not timed.
+    "CUPY_REQUIRES_DEVICE": read("LEARNML_CUPY_REQUIRES_DEVICE", False),
     # On top of the queue's own redelivery: how long a sent job may stay unclaimed.
     "RESEND_MARGIN_SECONDS": read("LEARNML_RESEND_MARGIN_SECONDS", 60),
     # Runs that a learner waits for: of public cases, and of a chapter's listings.

@@ -9,4 +9,5 @@ SPECIFICATION = Specification(
     class_name="RMSNormScratch",
     parameters=("gamma",),
     timed_shape=(512, 1024),
+    counted_shape=(16, 1024),
 )

@@ -7,6 +7,7 @@ data to be judged, never a verdict.
 from __future__ import annotations
 
 import io
+import json
 import linecache
 import os
 import random
@@ -19,11 +20,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import timed, wire
-from .script import SUBMISSION, RefusalError, arrange, play
+from . import stand_in, timed, wire
+from .building import Builder
+from .libraries import CupyLibrary, NumpyLibrary
+from .script import SUBMISSION, RefusalError, play
 from .wire import CaseScript, Job, Kind, Operation, Reason
 
-_ALLOWED_PACKAGES: Final = frozenset({"numpy", "submission"})
 _OUT_OF_MEMORY: Final = wire.encode_text("MemoryError", "", "")
 
 
@@ -32,7 +34,10 @@ class ForbiddenImportError(ImportError):
 
 
 class ImportGuard(MetaPathFinder):
-    """Answers imports of anything but NumPy and the standard library with a plain sentence."""
+    """Answers imports of anything but the track's library and the standard one with a sentence."""
+
+    def __init__(self, library: NumpyLibrary) -> None:
+        self._library = library
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> None:
         """Let the next finder go on, or refuse.
@@ -44,10 +49,10 @@ class ImportGuard(MetaPathFinder):
         # Names with an underscore are the standard library's own, not all of them listed.
         if package.startswith("_") or package in sys.stdlib_module_names:
             return
-        if package not in _ALLOWED_PACKAGES:
+        if package not in self._library.packages:
             raise ForbiddenImportError(
-                f"The package {package} is not available here; only NumPy and the standard "
-                "library can be imported."
+                f"The package {package} is not available here; only {self._library.offer} can be "
+                "imported."
             )
 
 
@@ -57,6 +62,7 @@ class Channel:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self.case = wire.LOADING
+        self.library = NumpyLibrary()
 
     def send(self, kind: Kind, position: int = 0, payload: bytes = b"") -> None:
         """Write one frame wholly."""
@@ -65,20 +71,22 @@ class Channel:
             view = view[os.write(self._descriptor, view) :]
 
     def send_result(self, position: int, value: Any) -> None:
-        """Write a result as an array; NumPy scalars are arrays without dimensions.
+        """Write a result as an array.
 
         Raises:
-            RefusalError: it is neither, or has a dtype that cannot be sent.
+            RefusalError: it is none of the track's library, or has a dtype that cannot be sent.
         """
-        kind = type(value)
-        if kind is not np.ndarray and not issubclass(kind, np.generic):
-            raise RefusalError(Reason.NOT_AN_ARRAY, kind.__name__)
-        array = value if kind is np.ndarray else np.asarray(value)
+        array = self.library.values_of(value)
         try:
             payload = wire.encode_array(array)
         except KeyError:
             raise RefusalError(Reason.DTYPE_UNSUPPORTED, str(array.dtype)) from None
         self.send(Kind.ARRAY, position, payload)
+
+    def send_notes(self, position: int) -> None:
+        """Write what was counted and found since the last time, if anything was."""
+        if notes := self.library.notes():
+            self.send(Kind.NOTES, position, json.dumps(notes).encode("utf-8"))
 
 
 def main(job_descriptor: int, result_descriptor: int) -> None:
@@ -87,8 +95,14 @@ def main(job_descriptor: int, result_descriptor: int) -> None:
     job = _read_job(job_descriptor)
     _fresh_streams()
     _fresh_randomness()
-    sys.meta_path.insert(0, ImportGuard())
     try:
+        if job.library == "cupy":
+            builder = Builder(
+                lambda number, payload: channel.send(Kind.BUILD, number, payload),
+                stand_in.builds_folder,
+            )
+            channel.library = CupyLibrary(builder)
+        sys.meta_path.insert(0, ImportGuard(channel.library))
         cls = _load(job)
     except RefusalError as refusal:
         channel.send(Kind.REFUSED, 0, bytes([refusal.reason]) + wire.encode_text(refusal.text))
@@ -100,7 +114,8 @@ def main(job_descriptor: int, result_descriptor: int) -> None:
         for number, case in enumerate(() if job.timed else job.cases):
             channel.case = number
             channel.send(Kind.BEGIN)
-            _play_case(channel, cls, case)
+            _play_case(channel, cls, case, counted=job.counted)
+    channel.send_notes(0)
     channel.case = 0
     channel.send(Kind.END)
     sys.stdout.flush()
@@ -152,14 +167,20 @@ def _load(job: Job) -> Any:
     return cls
 
 
-def _play_case(channel: Channel, cls: Any, case: CaseScript) -> None:
-    """Play one case; its results are sent at once, those asked for again at its end."""
+def _play_case(channel: Channel, cls: Any, case: CaseScript, *, counted: bool) -> None:
+    """Play one case; its results are sent at once, those asked for again at its end.
+
+    `counted` says after each call what it moved, not only at the end what was found.
+    """
     sent: list[tuple[int, Any]] = []
     place = 0
 
     def emit(position: int, operation: Operation, layer: Any, value: Any) -> None:
         nonlocal place
         place = position
+        if counted and operation.kind != "get":
+            channel.send_notes(position)
+        channel.library.check(value)
         if operation.send:
             channel.send_result(position, value)
             sent.append((position, value))
@@ -168,7 +189,7 @@ def _play_case(channel: Channel, cls: Any, case: CaseScript) -> None:
         channel.send(Kind.CALL, position)
 
     try:
-        arrays = [arrange(value) for value in case.arrays]
+        arrays = [channel.library.arrange(value) for value in case.arrays]
         play(cls, case.operations, arrays, emit, announce)
         for position, value in sent if case.resend else ():
             channel.send_result(position, value)
@@ -179,6 +200,7 @@ def _play_case(channel: Channel, cls: Any, case: CaseScript) -> None:
         channel.send(Kind.REFUSED, place, payload)
     except BaseException as error:  # noqa: BLE001  a learner's class may raise anything
         send_raised(channel, error)
+    channel.send_notes(place)
 
 
 def send_raised(channel: Channel, error: BaseException) -> None:

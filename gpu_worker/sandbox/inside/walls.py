@@ -13,7 +13,9 @@ class Walls:
 
     `namespaces`: each run has its own. `landlock`: the version to use at most, 0 for none.
     `program`: the seccomp filter, empty for none. `user`: whom the runner becomes, None where the
-    worker is not root. `readable`: what the runner may read under Landlock.
+    worker is not root. `readable`: what the runner may read under Landlock. `modules`: packages
+    to load for the CuPy track, with the folder of each; `builds`: where the worker puts what it
+    builds for a run, empty for nowhere.
     """
 
     namespaces: bool
@@ -21,6 +23,8 @@ class Walls:
     program: bytes
     user: int | None
     readable: tuple[str, ...]
+    modules: tuple[tuple[str, str], ...] = ()
+    builds: str = ""
 
     def to_bytes(self) -> bytes:
         fields = asdict(self)
@@ -32,4 +36,5 @@ class Walls:
         fields = json.loads(data)
         fields["program"] = base64.b64decode(fields["program"])
         fields["readable"] = tuple(fields["readable"])
+        fields["modules"] = tuple((name, folder) for name, folder in fields["modules"])
         return cls(**fields)

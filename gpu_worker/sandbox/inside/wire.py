@@ -11,10 +11,13 @@ strictly: never pickle, never anything that is evaluated.
     REFUSED reason u8, text
     RAISED  line u32 (0 unknown), then type name, message, traceback: each length u32 and text
     END     payload empty: every case was played
+    BUILD   a build of CUDA source that is asked for, see `building`; position says which
+    NOTES   JSON: what was counted and found while kernels ran; for information only
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import struct
@@ -28,9 +31,9 @@ from numpy.typing import NDArray
 
 DTYPES: Final = (
     *("|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8"),
-    *("<f2", "<f4", "<f8", "<c8", "<c16"),
+    *("<f2", "<f4", "<f8", "<c8", "<c16", "bfloat16"),
 )
-"""A dtype's code is its index here."""
+"""A dtype's code is its index here. NumPy knows bfloat16 only once ml_dtypes is imported."""
 MAX_DIMENSIONS: Final = 8
 MAX_TEXT_BYTES: Final = 8_000
 LOADING: Final = 0xFFFF
@@ -51,6 +54,8 @@ class Kind(IntEnum):
     RAISED = 4
     END = 5
     CALL = 6
+    BUILD = 7
+    NOTES = 8
 
 
 class Reason(IntEnum):
@@ -64,6 +69,7 @@ class Reason(IntEnum):
     PARAMETER_MISSING = 6
     PARAMETER_FIXED = 7
     CALL_REFUSED = 8
+    KERNEL_FAULT = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +131,14 @@ class TimedCalls:
 
 @dataclass(frozen=True, slots=True)
 class Job:
+    """`library` is the module of arrays: "numpy" or "cupy". `counted`: say what each call moved."""
+
     source: str
     class_name: str
     cases: tuple[CaseScript, ...]
     timed: TimedCalls | None = None
+    library: str = "numpy"
+    counted: bool = False
 
 
 # --- the job: judge -> runner -------------------------------------------------------------------
@@ -142,7 +152,7 @@ def encode_job(job: Job) -> bytes:
             {
                 "operations": [astuple(operation) for operation in case.operations],
                 "arrays": [
-                    (str(a.values.dtype.str), a.values.shape, a.layout, a.shape)
+                    (dtype_name(a.values.dtype), a.values.shape, a.layout, a.shape)
                     for a in case.arrays
                 ],
                 "resend": case.resend,
@@ -150,6 +160,8 @@ def encode_job(job: Job) -> bytes:
             for case in job.cases
         ],
         "timed": astuple(job.timed) if job.timed else None,
+        "library": job.library,
+        "counted": job.counted,
     }
     head = json.dumps(header).encode("ascii")
     raw = [a.values.tobytes() for case in job.cases for a in case.arrays]
@@ -168,14 +180,31 @@ def decode_job(data: bytes) -> Job:
         arrays = []
         for dtype, values_shape, layout, shape in item["arrays"]:
             count = math.prod(values_shape)
-            values = np.frombuffer(data, dtype, count, offset).reshape(values_shape).copy()
+            raw = np.frombuffer(data, dtype_named(dtype), count, offset)
+            values = raw.reshape(values_shape).copy()
             offset += values.nbytes
             arrays.append(ArrayValue(values, layout, tuple(shape)))
         operations = tuple(Operation(*fields) for fields in item["operations"])
         cases.append(CaseScript(operations, tuple(arrays), item["resend"]))
     timed = header["timed"]
     calls = TimedCalls(timed[0], timed[1], tuple(timed[2])) if timed else None
-    return Job(source, header["class_name"], tuple(cases), calls)
+    library, counted = header["library"], header["counted"]
+    return Job(source, header["class_name"], tuple(cases), calls, library, counted)
+
+
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """Return a dtype's name as in `DTYPES`, if it is one of them."""
+    return "bfloat16" if dtype.name == "bfloat16" else str(dtype.str)
+
+
+def dtype_named(name: str) -> np.dtype[Any]:
+    """Return the dtype that `dtype_name` named."""
+    try:
+        return np.dtype(name)
+    except TypeError:
+        # Not before: where it is loaded already but hidden, this would load it once more.
+        importlib.import_module("ml_dtypes")
+        return np.dtype(name)
 
 
 # --- frames: runner -> judge --------------------------------------------------------------------
@@ -190,7 +219,7 @@ def encode_array(array: NDArray[Any]) -> bytes:
     Raises:
         KeyError: the dtype is none of `DTYPES`.
     """
-    code = _CODES[array.dtype.str]
+    code = _CODES[dtype_name(array.dtype)]
     head = struct.pack(f"<BB{array.ndim}Q", code, array.ndim, *array.shape)
     return head + array.tobytes()
 
@@ -217,7 +246,7 @@ def decode_array(payload: bytes) -> NDArray[Any]:
     if len(payload) < start:
         raise WireError("an array without its shape")
     shape = struct.unpack_from(f"<{ndim}Q", payload, 2)
-    dtype = np.dtype(DTYPES[code])
+    dtype = dtype_named(DTYPES[code])
     # Python integers: a forged shape cannot overflow.
     if math.prod(shape) * dtype.itemsize != len(payload) - start:
         raise WireError("an array whose size does not fit its shape")

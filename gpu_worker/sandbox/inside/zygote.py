@@ -17,7 +17,7 @@ import socket
 
 import numpy as np
 
-from . import runner, supervisor
+from . import runner, stand_in, supervisor
 from .layers import process, threads
 from .preload import preload
 from .walls import Walls
@@ -37,6 +37,7 @@ def main(control: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     walls = Walls.from_bytes(control.recv(MESSAGE_BYTES))
     preload()
+    stand_in.preload(walls.modules, walls.builds)
     # Matters for the first product only; makes sure that no thread pool appears later.
     np.ones((8, 8)) @ np.ones((8, 8))
     threads.assert_one()

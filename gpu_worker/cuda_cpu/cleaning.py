@@ -1,0 +1,156 @@
+"""The first phases of translation, done here as the compiler would do them.
+
+Comments become spaces, directives are told from code, lines stay where they are. What is decided
+about a source is decided on this text, and this text is what is compiled: there is nothing for a
+compiler to see that was not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from gpu_worker.cuda_cpu.device.kinds import Kind
+from gpu_worker.cuda_cpu.errors import refusal
+
+_TOKEN: Final = re.compile(
+    r"""
+    (?P<comment>//(?:\\\r?\n|[^\n])*|/\*(?s:.*?)\*/)
+  | (?P<open_comment>/\*)
+  | (?P<raw>(?:u8|u|U|L)?R")
+  | (?P<string>(?:u8|u|U|L)?"(?:\\(?s:.)|[^"\\\n])*")
+  | (?P<character>(?:u8|u|U|L)?'(?:\\(?s:.)|[^'\\\n])*')
+  | (?P<number>\.?[0-9](?:'?[0-9a-zA-Z_.]|(?<=[eEpP])[+-])*)
+  | (?P<word>[A-Za-z_$][A-Za-z0-9_$]*)
+    """,
+    re.VERBOSE,
+)
+_NOT_NEWLINE: Final = re.compile(r"[^\n]")
+_DIRECTIVE: Final = re.compile(r"[ \t\f\v]*(?:\#|%:)")
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """A preprocessing directive: its first line, its name, and the rest with lines joined."""
+
+    line: int
+    name: str
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class CleanSource:
+    """`code` has comments, includes and directives blanked; `text` keeps the other directives.
+
+    Both have as many lines as the source, and what they keep is at its place.
+    """
+
+    text: str
+    code: str
+    directives: tuple[Directive, ...]
+
+
+def clean(source: str) -> CleanSource:
+    """Return a source without comments, and its directives.
+
+    Raises:
+        CompileError: it holds text that no kernel needs, such as raw strings.
+    """
+    source = source.replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in source:
+        raise refusal(
+            "The source holds a zero byte.", source.count("\n", 0, source.index("\0")) + 1
+        )
+    if not source.isascii():
+        source = _ascii_only(source)
+    text = _without_comments(source)
+    lines = text.split("\n")
+    code, kept, directives = [], [], []
+    number = 0
+    while number < len(lines):
+        count = _physical_lines(lines, number)
+        joined = _joined(lines[number : number + count])
+        if _DIRECTIVE.match(joined):
+            directive = _directive(joined, number + 1)
+            directives.append(directive)
+            blank = directive.name in ("include", "pragma")
+            kept += [""] * count if blank else lines[number : number + count]
+            code += [""] * count
+        else:
+            # A line that is continued in the middle of code needs no mark for that.
+            plain = [line.rstrip("\\") if line.endswith("\\") else line
+                     for line in lines[number : number + count]]  # fmt: skip
+            kept += plain
+            code += plain
+        number += count
+    return CleanSource("\n".join(kept), "\n".join(code), tuple(directives))
+
+
+def blank(text: str) -> str:
+    """Return a text of spaces with the newlines where they were."""
+    return _NOT_NEWLINE.sub(" ", text)
+
+
+def _ascii_only(source: str) -> str:
+    """Blank what is not ASCII in comments and strings; elsewhere it has no business."""
+    pieces, last = [], 0
+    for match in _TOKEN.finditer(source):
+        between = source[last : match.start()]
+        _check_ascii(between, source, last)
+        token = match.group()
+        if match.lastgroup in ("comment", "string", "character"):
+            token = "".join(c if c.isascii() else "?" for c in token)
+        else:
+            _check_ascii(token, source, match.start())
+        pieces += [between, token]
+        last = match.end()
+    _check_ascii(source[last:], source, last)
+    return "".join(pieces) + source[last:]
+
+
+def _check_ascii(text: str, source: str, at: int) -> None:
+    for offset, character in enumerate(text):
+        if not character.isascii():
+            line = source.count("\n", 0, at + offset) + 1
+            raise refusal(
+                f"The character {character!r} is not allowed in CUDA C outside of comments and "
+                "strings. It may have come along with copied text.",
+                line,
+                Kind.COMPILE_ERROR,
+            )
+
+
+def _without_comments(source: str) -> str:
+    pieces, last = [], 0
+    for match in _TOKEN.finditer(source):
+        line = source.count("\n", 0, match.start()) + 1
+        if match.lastgroup == "open_comment":
+            raise refusal("A comment that begins with /* never ends.", line, Kind.COMPILE_ERROR)
+        if match.lastgroup == "raw":
+            raise refusal('Raw strings, R"(...)", are not taken here; no kernel needs one.', line)
+        if match.lastgroup == "comment":
+            pieces += [source[last : match.start()], blank(match.group())]
+            last = match.end()
+    return "".join(pieces) + source[last:]
+
+
+def _physical_lines(lines: list[str], number: int) -> int:
+    count = 1
+    while lines[number + count - 1].rstrip(" \t\f\v").endswith("\\") and number + count < len(
+        lines
+    ):
+        count += 1
+    return count
+
+
+def _joined(lines: list[str]) -> str:
+    return "".join(line.rstrip(" \t\f\v").removesuffix("\\") for line in lines[:-1]) + lines[-1]
+
+
+def _directive(joined: str, line: int) -> Directive:
+    body = joined.lstrip()
+    body = body[2:] if body.startswith("%:") else body[1:]
+    name = re.match(r"\s*(\w*)", body)
+    assert name is not None  # noqa: S101  the pattern matches anything
+    return Directive(line, name[1], body[name.end() :].strip())

@@ -1,0 +1,175 @@
+"""A compiled library in this process, and what it says of its kernels."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import tempfile
+from functools import cached_property
+from pathlib import Path
+
+from . import abi
+from .arguments import Parameter
+from .elf import Elf, Symbol, local_name
+from .kernel import Kernel
+from .lines import LineTable
+
+SOURCE_NAME = "kernel.cu"
+
+_stacks: int | None = None
+"""Those of the threads, the same for all libraries of this process."""
+
+
+class Module:
+    """Loads a library that the compiler made.
+
+    `library` is its path, or its bytes; bytes are put into a file for as long as loading takes,
+    where programs may be run from there.
+
+    Raises:
+        OSError: it cannot be loaded.
+        ValueError: it is no such library, or of another version.
+    """
+
+    def __init__(self, library: str | os.PathLike[str] | bytes) -> None:
+        if isinstance(library, bytes):
+            self._data = library
+            with tempfile.NamedTemporaryFile(suffix=".so") as file:
+                file.write(library)
+                file.flush()
+                self._native = ctypes.CDLL(file.name)
+        else:
+            self._data = Path(library).read_bytes()
+            self._native = ctypes.CDLL(os.fspath(library))
+        self._declare()
+        if self._native.learnml_version() != abi.VERSION:
+            raise ValueError("This library was compiled for another version of the executor.")
+        self.base: int = self._native.learnml_base()
+        self._kernels = {kernel.name: kernel for kernel in self._read_kernels()}
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The name expressions of the kernels, in the order they were asked for."""
+        return tuple(self._kernels)
+
+    def kernel(self, name: str) -> Kernel:
+        """Return the kernel of a name expression.
+
+        Raises:
+            KeyError: there is none; the text lists those there are.
+        """
+        wanted = "".join(name.split())
+        for known, kernel in self._kernels.items():
+            if "".join(known.split()) == wanted:
+                return kernel
+        raise KeyError(
+            f"The module has no kernel {name!r}; it has {', '.join(self._kernels) or 'none'}. "
+            "Templates must be named in name_expressions."
+        )
+
+    def global_address(self, name: str) -> tuple[int, int]:
+        """Return address and size in bytes of a `__constant__` or `__device__` variable.
+
+        Raises:
+            KeyError: there is none of this name.
+        """
+        table = (abi.GlobalEntry * 1024).in_dll(self._native, "learnml_globals")
+        for entry in table:
+            if entry.name is None:
+                break
+            if entry.name.decode() == name:
+                return int(entry.address), int(entry.size)
+        raise KeyError(f"The module has no variable {name!r} outside of its functions.")
+
+    # --- for kernels ------------------------------------------------------------------------------
+    def run(self, launch: abi.Launch) -> None:
+        """Run a launch that is filled in.
+
+        Raises:
+            MemoryError: there was no memory for the threads' stacks.
+        """
+        global _stacks
+        launch.stacks = _stacks
+        if self._native.learnml_launch(ctypes.byref(launch)) != 0:
+            raise MemoryError("There is not enough memory for the stacks of the kernel's threads.")
+        _stacks = launch.stacks
+
+    def line_of(self, frames: list[int]) -> int | None:
+        """Return the source line of the innermost of these addresses, if it is known."""
+        return self._lines.line_of([frame - self.base for frame in frames if frame > self.base])
+
+    def static_shared_bytes(self, kernel_address: int) -> int:
+        """Return how much static shared memory a kernel has, with what it shares with helpers."""
+        owners = {symbol.address: symbol.name for symbol in self._functions}
+        own = f"_ZZ{owners.get(kernel_address - self.base, '')[2:]}E"
+        others = {f"_ZZ{owners[k.address - self.base][2:]}E" for k in self._kernels.values()
+                  if k.address - self.base in owners} - {own}  # fmt: skip
+        return sum(
+            symbol.size
+            for symbol in self.shared_variables
+            if not any(symbol.name.startswith(other) for other in others)
+        )
+
+    def shared_variable(self, address: int) -> tuple[str, int, int] | None:
+        """Return name, offset and size of the static shared variable next below an address."""
+        offset = address - self.base
+        below = [symbol for symbol in self.shared_variables if symbol.address <= offset]
+        if not below:
+            return None
+        return local_name(below[-1].name), offset - below[-1].address, below[-1].size
+
+    @property
+    def dynamic_shared_address(self) -> int:
+        return int(self._native.learnml_dynamic_shared())
+
+    @cached_property
+    def shared_variables(self) -> list[Symbol]:
+        return self._elf.variables("learnml_shared")
+
+    @cached_property
+    def _elf(self) -> Elf:
+        return Elf(self._data)
+
+    @cached_property
+    def _lines(self) -> LineTable:
+        return LineTable(self._elf, SOURCE_NAME)
+
+    @cached_property
+    def _functions(self) -> list[Symbol]:
+        return [symbol for symbol in self._elf.symbols if symbol.is_function]
+
+    def _declare(self) -> None:
+        for name in ("learnml_base", "learnml_dynamic_shared"):
+            getattr(self._native, name).restype = ctypes.c_uint64
+        self._native.learnml_version.restype = ctypes.c_uint32
+        self._native.learnml_launch.argtypes = (ctypes.c_void_p,)
+
+    def _read_kernels(self) -> list[Kernel]:
+        table = (abi.KernelEntry * 4096).in_dll(self._native, "learnml_kernels")
+        found = []
+        for entry in table:
+            if entry.name is None:
+                break
+            texts = split_parameters((entry.parameter_text or b"").decode("utf-8", "replace"))
+            count = int(entry.parameter_count)
+            texts += [""] * (count - len(texts))
+            parameters = tuple(
+                Parameter.from_native(entry.parameters[number], texts[number])
+                for number in range(count)
+            )
+            found.append(
+                Kernel(self, entry.name.decode(), int(entry.call), int(entry.kernel), parameters)
+            )
+        return found
+
+
+def split_parameters(text: str) -> list[str]:
+    """Split a parameter list at the commas that are in no brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "<([{") - (character in ">)]}")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]

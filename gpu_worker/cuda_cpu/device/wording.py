@@ -1,0 +1,383 @@
+"""From the runtime's findings to sentences: what happened, where, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from . import abi
+from .arguments import Pointer
+from .diagnostics import Diagnostic
+from .kinds import WARNINGS, Kind, Native, Severity
+from .limits import Dimensions
+from .memory import Allocation, Memory
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+    from .module import Module
+
+_WARP: Final = 32
+_DONE: Final = 3
+
+
+class Words:
+    """Describes the findings of one launch."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        module: Module,
+        memory: Memory,
+        args: Sequence[object],
+        grid: Dimensions,
+        block: Dimensions,
+    ) -> None:
+        self.kernel, self.module, self.memory = kernel, module, memory
+        self.args, self.grid, self.block = args, grid, block
+        self.shared_mem = 0
+
+    def describe(self, finding: abi.Finding) -> Diagnostic:
+        """Return what a finding means."""
+        native = Native(finding.kind)
+        kind, message = _DESCRIBED[native](self, finding)
+        line = finding.line or self.module.line_of([frame for frame in finding.frames if frame])
+        severity = Severity.WARNING if kind in WARNINGS else Severity.ERROR
+        detail = {"thread": list(finding.thread), "block": list(finding.block)}
+        return Diagnostic(kind, severity, self.kernel.name, line, message, detail)
+
+    def order_dependent(
+        self, allocation: Allocation, offset: int, float_atomics: int
+    ) -> Diagnostic:
+        """Return what it means that two orders of threads gave two results."""
+        place = self._element(allocation, offset, 1)
+        if float_atomics:
+            message = (
+                f"The result depends on the order in which threads run, first at {place}. Atomic "
+                "sums of floating-point numbers round differently in each order; two runs on a "
+                "device differ in their last bits as well. For the same bits each time, let each "
+                "block write its part and add the parts in a fixed order in a second kernel."
+            )
+            return self._of(Kind.ORDER_DEPENDENT, Severity.WARNING, message)
+        message = (
+            f"The result depends on the order in which threads run, first at {place}. On a device "
+            "that order changes from run to run. Either a barrier is missing between a write and a "
+            "read of the same memory, or several threads write different values to one place."
+        )
+        return self._of(Kind.ORDER_DEPENDENT, Severity.ERROR, message)
+
+    def _of(self, kind: Kind, severity: Severity, message: str) -> Diagnostic:
+        return Diagnostic(kind, severity, self.kernel.name, None, message)
+
+    # --- words for places -------------------------------------------------------------------------
+    def _thread(self, finding: abi.Finding) -> str:
+        thread, block = _index(finding.thread, self.block), _index(finding.block, self.grid)
+        return f"thread {thread} of block {block}"
+
+    def _numbered(self, linear: int) -> str:
+        x, y, _ = self.block
+        return f"thread {_index((linear % x, linear // x % y, linear // (x * y)), self.block)}"
+
+    def _label(self, allocation: Allocation) -> str:
+        for number, (value, parameter) in enumerate(
+            zip(self.args, self.kernel.parameters, strict=True), start=1
+        ):
+            address = value.address if isinstance(value, Pointer) else value
+            if (
+                isinstance(address, int | np.integer)
+                and self.memory.find(int(address)) is allocation
+            ):
+                return parameter.name or f"argument {number}"
+        return allocation.name or "memory that is no argument of this launch"
+
+    def _element_size(self, allocation: Allocation) -> int:
+        for value, parameter in zip(self.args, self.kernel.parameters, strict=True):
+            if isinstance(value, Pointer) and self.memory.find(value.address) is allocation:
+                if value.dtype is not None:
+                    return int(np.dtype(value.dtype).itemsize)
+                return parameter.pointee_size or 1
+        return 1
+
+    def _element(self, allocation: Allocation, offset: int, size: int) -> str:
+        itemsize = self._element_size(allocation)
+        first, last = offset // itemsize, (offset + size - 1) // itemsize
+        which = f"{first}" if last == first else f"{first}:{last + 1}"
+        return f"{self._label(allocation)}[{which}]"
+
+    def _place(self, address: int, size: int) -> str:
+        allocation = self.memory.find(address)
+        if allocation is not None:
+            return self._element(allocation, address - allocation.address, size)
+        return self._shared_place(address) or "its memory"
+
+    def _shared_place(self, address: int) -> str:
+        dynamic = address - self.module.dynamic_shared_address
+        if 0 <= dynamic < 1 << 18:
+            return f"byte {dynamic} of the dynamic shared memory"
+        variable = self.module.shared_variable(address)
+        if variable is None:
+            return ""
+        name, offset, nbytes = variable
+        return f"byte {offset} of {name}, which has {nbytes} bytes of shared memory"
+
+    # --- one function per kind --------------------------------------------------------------------
+    def out_of_bounds(self, finding: abi.Finding) -> tuple[Kind, str]:
+        kind = Kind.OUT_OF_BOUNDS_WRITE if finding.write else Kind.OUT_OF_BOUNDS_READ
+        verb = "writes" if finding.write else "reads"
+        who = f"{self._thread(finding).capitalize()} {verb} {finding.size} bytes"
+        shared = self._shared_place(finding.address) if self._is_shared(finding.address) else ""
+        if shared:
+            return kind, f"{who} outside of shared memory, at {shared}. {self._shared_advice()}"
+        nearest = self.memory.find(finding.address) or self.memory.nearest(finding.address)
+        if nearest is None:
+            return kind, f"{who} at an address that belongs to no array."
+        itemsize = self._element_size(nearest)
+        index = (finding.address - nearest.address) // itemsize
+        label, count = self._label(nearest), nearest.nbytes // itemsize
+        beyond = "before its first element" if index < 0 else "past its end"
+        if abs(index) > 4 * max(count, 1 << 16):
+            return kind, (
+                f"{who} at an address that belongs to no array; the nearest is {label}. An index "
+                "that was computed wrong, or overflowed, gives such addresses."
+            )
+        return kind, (
+            f"{who} at {label}[{index}], {beyond}: {label} has {count} elements. Threads whose "
+            "index is not below the number of elements must do nothing: `if (i < n)`."
+        )
+
+    def _is_shared(self, address: int) -> bool:
+        dynamic = address - self.module.dynamic_shared_address
+        if 0 <= dynamic < 1 << 18:
+            return True
+        variable = self.module.shared_variable(address)
+        return variable is not None and variable[1] < 1 << 18
+
+    def _shared_advice(self) -> str:
+        return (
+            f"The launch gives {self.shared_mem} bytes of dynamic shared memory (shared_mem=...), "
+            f"and the kernel's own arrays have {self.kernel.shared_size_bytes}."
+        )
+
+    def misaligned(self, finding: abi.Finding) -> tuple[Kind, str]:
+        verb = "writes" if finding.write else "reads"
+        place = self._place(finding.address, finding.size)
+        return Kind.MISALIGNED, (
+            f"{self._thread(finding).capitalize()} {verb} {finding.size} bytes at once at {place}, "
+            f"an address that is no multiple of {finding.size}. A device stops with "
+            '"misaligned address". A row begins at such an address where its length is no '
+            "multiple of the vector's, and so does a view that is offset: use the vector path "
+            "only where D and the addresses divide, and single elements elsewhere."
+        )
+
+    def freed(self, finding: abi.Finding) -> tuple[Kind, str]:
+        verb = "writes to" if finding.write else "reads"
+        allocation = self.memory.find(finding.address)
+        label = self._label(allocation) if allocation else "memory"
+        return Kind.READ_AFTER_FREE, (
+            f"{self._thread(finding).capitalize()} {verb} {label}, an array that has already been "
+            "freed. Python frees an array when its last name goes: keep it in a variable until "
+            "the kernel has run; an address from .data.ptr alone does not keep it."
+        )
+
+    def null_pointer(self, finding: abi.Finding) -> tuple[Kind, str]:
+        verb = "writes" if finding.write else "reads"
+        return Kind.NULL_POINTER, (
+            f"{self._thread(finding).capitalize()} {verb} through a null pointer (address "
+            f"{finding.address}). Was 0 passed where an array belongs, or an empty array?"
+        )
+
+    def other_stack(self, finding: abi.Finding) -> tuple[Kind, str]:
+        return Kind.OTHER_STACK, (
+            f"{self._thread(finding).capitalize()} uses the address of another thread's local "
+            "variable. Locals belong to one thread: pass values through shared memory or shuffles."
+        )
+
+    def missing_barrier(self, finding: abi.Finding) -> tuple[Kind, str]:
+        here = "writes" if finding.write else "reads"
+        there = "wrote" if finding.detail[0] else "read"
+        place = self._shared_short(finding.address)
+        line = finding.other_line or self.module.line_of([finding.other_frame])
+        at = f" on line {line}" if line else ""
+        same_warp = bool(finding.detail[1])
+        advice = (
+            "Both are in one warp, but lanes do not run in step: put __syncwarp() between, or use "
+            "a shuffle."
+            if same_warp
+            else "Put __syncthreads() between the two."
+        )
+        return Kind.MISSING_BARRIER, (
+            f"{self._thread(finding).capitalize()} {here} {place}, which "
+            f"{self._numbered(finding.other_thread)} {there}{at}, and no barrier lies between: on "
+            f"a device either may come first. {advice}"
+        )
+
+    def _shared_short(self, address: int) -> str:
+        dynamic = address - self.module.dynamic_shared_address
+        if 0 <= dynamic < 1 << 18:
+            return f"dynamic shared memory at byte {dynamic}"
+        variable = self.module.shared_variable(address)
+        return (
+            f"the shared array {variable[0]} at byte {variable[1]}" if variable else "shared memory"
+        )
+
+    def divergent_barrier(self, finding: abi.Finding) -> tuple[Kind, str]:
+        whole_block = bool(finding.detail[0])
+        other = self._numbered(finding.other_thread)
+        if finding.detail[1] == _DONE:
+            elsewhere = f"{other} has left the kernel already"
+        elif finding.other_line == finding.line:
+            elsewhere = f"{other} waits there for other lanes"
+        elif finding.other_line:
+            elsewhere = f"{other} waits on line {finding.other_line}"
+        else:
+            elsewhere = "others never come"
+        if whole_block:
+            return Kind.DIVERGENT_BARRIER, (
+                f"{self._thread(finding).capitalize()} waits at this barrier, but {elsewhere}. All "
+                "threads of a block must reach the same barrier, or a device hangs or computes "
+                "junk: take the barrier out of the `if`, and let threads without work skip the "
+                "work, not the barrier (no early `return`)."
+            )
+        return Kind.DIVERGENT_BARRIER, (
+            f"{self._thread(finding).capitalize()} waits here for the lanes that its mask names, "
+            f"but {elsewhere}. All lanes of the mask must reach the same shuffle or vote: compute "
+            "in a branch, exchange outside of it."
+        )
+
+    def uninitialised_shared(self, finding: abi.Finding) -> tuple[Kind, str]:
+        place = self._shared_short(finding.address)
+        return Kind.UNINITIALISED_SHARED, (
+            f"{self._thread(finding).capitalize()} reads {place} before any thread of its block "
+            "has written it. Shared memory begins with junk: what another kernel left there. Fill "
+            "all of it first, for example with 0 for the warps that do not exist."
+        )
+
+    def uninitialised_global(self, finding: abi.Finding) -> tuple[Kind, str]:
+        place = self._place(finding.address, finding.size)
+        return Kind.UNINITIALISED_GLOBAL, (
+            f"{self._thread(finding).capitalize()} reads {place} before anything has written it: "
+            "cupy.empty() gives memory with junk in it. Use cupy.zeros(), or write it first."
+        )
+
+    def global_race(self, finding: abi.Finding) -> tuple[Kind, str]:
+        place = self._place(finding.address, finding.size)
+        here = "writes" if finding.write else "reads"
+        there = "read" if finding.write else "wrote"
+        if finding.detail[0]:
+            other = f"a thread of block {finding.other_block}"
+            advice = "Blocks run in any order and at the same time."
+        else:
+            other = self._numbered(finding.other_thread)
+            advice = "No barrier lies between."
+        return Kind.GLOBAL_RACE, (
+            f"{self._thread(finding).capitalize()} {here} {place}, which {other} {there} in the "
+            f"same launch. {advice} A sum like `y[j] += v` by several threads loses terms on a "
+            "device: use atomicAdd, or let each block write its own part and add the parts in a "
+            "second kernel."
+        )
+
+    def lane_absent(self, finding: abi.Finding) -> tuple[Kind, str]:
+        lane, lanes = finding.detail[0], finding.detail[1]
+        return Kind.WARP_SIZE, (
+            f"{self._thread(finding).capitalize()} takes the value of lane {lane}, but its warp "
+            f"has {lanes} threads: the block {self._block_text()} is no multiple of {_WARP}. What "
+            f"it gets is undefined. Launch blocks of a multiple of {_WARP} threads, or leave the "
+            "missing lanes out."
+        )
+
+    def lane_not_in_mask(self, finding: abi.Finding) -> tuple[Kind, str]:
+        lane, mask = finding.detail[0], finding.detail[2] & 0xFFFFFFFF
+        if finding.detail[3]:
+            return Kind.WARP_SIZE, (
+                f"{self._thread(finding).capitalize()} takes part in a warp operation whose mask "
+                f"0x{mask:08x} does not name its lane {lane}. Each lane that calls it must be in "
+                "the mask."
+            )
+        return Kind.WARP_SIZE, (
+            f"{self._thread(finding).capitalize()} takes the value of lane {lane}, which does not "
+            f"take part (mask 0x{mask:08x}). What it gets is undefined."
+        )
+
+    def _block_text(self) -> str:
+        return f"of {self.block[0] * self.block[1] * self.block[2]} threads"
+
+    def integer_overflow(self, finding: abi.Finding) -> tuple[Kind, str]:
+        return Kind.INDEX_OVERFLOW, (
+            f"In {self._thread(finding)} a 32-bit or 64-bit integer overflows (operands "
+            f"{finding.detail[0]} and {finding.detail[1]}). An index of N*D elements passes 2**31 "
+            "sooner than one thinks: compute it in 64 bits, `(long long)row * D + j`."
+        )
+
+    def division_by_zero(self, finding: abi.Finding) -> tuple[Kind, str]:
+        return Kind.DIVISION_BY_ZERO, (
+            f"{self._thread(finding).capitalize()} divides the integer {finding.detail[0]} by "
+            f"{finding.detail[1]}. A device does not stop there, it goes on with junk."
+        )
+
+    def shift_too_large(self, finding: abi.Finding) -> tuple[Kind, str]:
+        return Kind.SHIFT, (
+            f"{self._thread(finding).capitalize()} shifts by {finding.detail[1]} bits, more than "
+            "the number has. A device and this processor give different results for that."
+        )
+
+    def half_accumulation(self, finding: abi.Finding) -> tuple[Kind, str]:
+        return Kind.HALF_ACCUMULATION, (
+            f"{self._thread(finding).capitalize()} adds up many numbers in 16 bits. Such a sum "
+            "stops growing once it is some thousand times its terms (2048 ones stay 2048 in "
+            "float16). Keep sums in float and convert at the end."
+        )
+
+    def stack_overflow(self, finding: abi.Finding) -> tuple[Kind, str]:
+        return Kind.STACK_OVERFLOW, (
+            f"{self._thread(finding).capitalize()} has more local memory than there is room for "
+            "(48 KB per thread here): a very large local array, or a function that calls "
+            "itself too deeply."
+        )
+
+    def fault(self, finding: abi.Finding) -> tuple[Kind, str]:
+        return Kind.FAULT, (
+            f"{self._thread(finding).capitalize()} made the processor stop (signal "
+            f"{finding.detail[0]}, address {finding.address:#x}). A local array that is indexed "
+            "past its end does that."
+        )
+
+    def step_limit(self, finding: abi.Finding) -> tuple[Kind, str]:
+        return Kind.TIME_LIMIT, (
+            f"{self._thread(finding).capitalize()} was still running after more steps than a "
+            "launch may take. A loop that never ends, or one that waits for a thread of another "
+            "block, which may not have begun."
+        )
+
+    def trap(self, finding: abi.Finding) -> tuple[Kind, str]:
+        return Kind.TRAP, f"{self._thread(finding).capitalize()} hit __trap() or a failed assert()."
+
+
+def _index(values: Any, sizes: Dimensions) -> str:
+    if sizes[1] == 1 and sizes[2] == 1:
+        return str(values[0])
+    return f"({values[0]}, {values[1]}, {values[2]})"
+
+
+_DESCRIBED: Final[dict[Native, Callable[[Words, abi.Finding], tuple[Kind, str]]]] = {
+    Native.OUT_OF_BOUNDS: Words.out_of_bounds,
+    Native.MISALIGNED: Words.misaligned,
+    Native.FREED: Words.freed,
+    Native.NULL_POINTER: Words.null_pointer,
+    Native.OTHER_STACK: Words.other_stack,
+    Native.MISSING_BARRIER: Words.missing_barrier,
+    Native.DIVERGENT_BARRIER: Words.divergent_barrier,
+    Native.UNINITIALISED_SHARED: Words.uninitialised_shared,
+    Native.UNINITIALISED_GLOBAL: Words.uninitialised_global,
+    Native.GLOBAL_RACE: Words.global_race,
+    Native.LANE_ABSENT: Words.lane_absent,
+    Native.LANE_NOT_IN_MASK: Words.lane_not_in_mask,
+    Native.INTEGER_OVERFLOW: Words.integer_overflow,
+    Native.DIVISION_BY_ZERO: Words.division_by_zero,
+    Native.SHIFT_TOO_LARGE: Words.shift_too_large,
+    Native.HALF_ACCUMULATION: Words.half_accumulation,
+    Native.STACK_OVERFLOW: Words.stack_overflow,
+    Native.FAULT: Words.fault,
+    Native.STEP_LIMIT: Words.step_limit,
+    Native.TRAP: Words.trap,
+}

@@ -1,0 +1,25 @@
+"""A source that is not compiled, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
+from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
+
+
+class CompileError(RuntimeError):
+    """The source is wrong, or asks for what a kernel may not have. The text is for its author."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__("\n".join(str(item) for item in diagnostics))
+        self.diagnostics = tuple(diagnostics)
+
+
+class CompilerMissingError(RuntimeError):
+    """Kernels cannot be compiled on this machine: our fault, not the source's."""
+
+
+def refusal(message: str, line: int | None, kind: Kind = Kind.REFUSED_SOURCE) -> CompileError:
+    """Return the error for one reason."""
+    return CompileError([Diagnostic(kind, Severity.ERROR, "", line, message)])

@@ -1,0 +1,108 @@
+"""From the compiler's messages to the author of the kernel."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
+from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
+from gpu_worker.cuda_cpu.errors import CompileError
+from gpu_worker.cuda_cpu.translating import SOURCE_NAME
+from gpu_worker.sandbox.compiling import CompilerRun
+
+_ERROR: Final = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<text>.*)$"
+)
+_REQUIRED: Final = re.compile(rf"^{re.escape(SOURCE_NAME)}:(\d+):\d+:   required")
+_UNDEFINED: Final = re.compile(
+    rf"^(?:{re.escape(SOURCE_NAME)}:(?P<line>\d+): )?.*undefined reference to [`'](?P<name>[^'`]+)"
+)
+_NOISE: Final = (("{anonymous}::", ""), ("(anonymous namespace)::", ""), ("learnml::", ""))
+_LONGEST: Final = 400
+_MOST: Final = 8
+
+_ADVICE: Final = (
+    (
+        re.compile(r'poisoned "_*asm'),
+        "Inline PTX cannot run on a processor. Put it behind `#ifndef LEARNML_CPU` and give plain "
+        "CUDA C beside it.",
+    ),
+    (
+        re.compile(r'poisoned "(?:__attribute|gnu|__gnu|__declspec)'),
+        "Attributes of the host's compiler are not taken here; use __align__(n), alignas(n), "
+        "__forceinline__, __launch_bounds__.",
+    ),
+    (
+        re.compile(r"read-only|assignment of (?:data-)?member .*(?:threadIdx|blockIdx)"),
+        "threadIdx, blockIdx, blockDim, gridDim and data behind `const` cannot be assigned.",
+    ),
+    (re.compile(r"expected '[;)}]'"), "Look at the end of the line before, too."),
+    (
+        re.compile(r"'(?:__)?(?:half|nv_bfloat16|bfloat16)\w*' (?:was not declared|does not name)"),
+        "Put #include <cuda_fp16.h> or <cuda_bf16.h> first.",
+    ),
+    (
+        re.compile(r"'(?:wmma|mma|cp_async|__pipeline\w*|__cluster\w*|cluster_group)'"),
+        "Tensor cores, asynchronous copies and clusters are not there on a processor.",
+    ),
+)
+_LIMITS: Final = {
+    "cpu": "Compiling took more than two seconds of processor time. Name fewer instances of the "
+    "template at a time, unroll less, and keep recursion of templates shallow.",
+    "wall": "Compiling did not come to an end in time.",
+    "memory": "Compiling took more memory than there is for it: fewer template instances, less "
+    "unrolling.",
+    "size": "The compiled kernel is larger than is taken here.",
+}
+
+
+def compile_error(run: CompilerRun, source: str) -> CompileError:
+    """Return what a failed run of the compiler means, one entry per error it reported."""
+    if run.stopped:
+        return CompileError([_error(_LIMITS[run.stopped], None)])
+    found: dict[tuple[int | None, str], Diagnostic] = {}
+    required = 0
+    lines = source.splitlines()
+    for text in run.messages.splitlines():
+        place = _REQUIRED.match(text)
+        if place:
+            required = int(place[1])
+        item = _read(text, required, lines)
+        if item:
+            found.setdefault((item.line, item.message), item)
+            required = 0
+    if not found:
+        return CompileError([_error("The compiler gave up on this source.", None)])
+    return CompileError(list(found.values())[:_MOST])
+
+
+def _read(text: str, required: int, lines: list[str]) -> Diagnostic | None:
+    match = _ERROR.match(text)
+    if match:
+        own = match["file"] == SOURCE_NAME
+        line = int(match["line"]) if own else required or None
+        return _error(_plain(match["text"]), line if line and line <= len(lines) else None)
+    match = _UNDEFINED.match(text)
+    if match:
+        line = int(match["line"]) if match["line"] else None
+        return _error(
+            f"The function {_plain(match['name'])} is declared but nowhere defined, or is none "
+            "that a kernel can call here.",
+            line,
+        )
+    return None
+
+
+def _error(text: str, line: int | None) -> Diagnostic:
+    return Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", line, text)
+
+
+def _plain(text: str) -> str:
+    for noise, clear in _NOISE:
+        text = text.replace(noise, clear)
+    text = text[:_LONGEST]
+    for pattern, advice in _ADVICE:
+        if pattern.search(text):
+            return f"{text}. {advice}"
+    return text

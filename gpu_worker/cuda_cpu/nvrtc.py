@@ -1,0 +1,149 @@
+"""What a kernel needs on a device, by NVIDIA's own compiler: registers, shared memory, spills.
+
+No device and no driver are needed for that. NVRTC meets the source where g++ does: in the compile
+sandbox, after the same rules.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from gpu_worker.cuda_cpu import cleaning, messages, options, rules, toolchain
+from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
+from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
+from gpu_worker.cuda_cpu.errors import CompileError, CompilerMissingError
+from gpu_worker.sandbox import compiling
+from gpu_worker.sandbox.errors import SandboxError
+
+ARCHITECTURES: Final = ("sm_80", "sm_90", "sm_100")
+_ANSWER_BYTES: Final = 16 << 20
+_LIMITS: Final = compiling.CompilerLimits(
+    cpu_seconds=60, wall_seconds=90.0, memory_bytes=6 << 30, file_bytes=256 << 20
+)
+_USED: Final = re.compile(
+    r"Compiling entry function '(?P<name>\S+)' for '\w+'.*?"
+    r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, "
+    r"(?P<loads>\d+) bytes spill loads.*?Used (?P<registers>\d+) registers(?P<rest>[^\n]*)",
+    re.DOTALL,
+)
+_SHARED: Final = re.compile(r"(\d+) bytes smem")
+_ERROR: Final = re.compile(
+    r"^kernel\.cu\((\d+)\): (?:catastrophic )?error[^:]*: (.*)$", re.MULTILINE
+)
+
+
+def library() -> str:
+    """Return the path of NVRTC, "" where it is not installed."""
+    try:
+        found = sorted((toolchain.cuda_headers().parent / "lib").glob("libnvrtc.so.*"))
+    except CompilerMissingError:
+        return ""
+    return str(found[0]) if found else ""
+
+
+def resources(
+    source: str, compiler_options: tuple[str, ...] = (), name_expressions: tuple[str, ...] = ()
+) -> dict[str, dict[str, int]]:
+    """Return `registers`, `shared_bytes`, `local_bytes` and `spill_bytes` per kernel for sm_90.
+
+    Empty where NVRTC is not installed, or does not compile the source.
+    """
+    try:
+        return _resources(source, compiler_options, name_expressions)
+    except (CompileError, CompilerMissingError):
+        return {}
+
+
+@functools.lru_cache(maxsize=64)
+def _resources(
+    source: str, compiler_options: tuple[str, ...], name_expressions: tuple[str, ...]
+) -> dict[str, dict[str, int]]:
+    return compile_for(source, "sm_90", compiler_options, name_expressions)
+
+
+def compile_for(
+    source: str,
+    architecture: str,
+    compiler_options: tuple[str, ...] = (),
+    name_expressions: Sequence[str] = (),
+) -> dict[str, dict[str, int]]:
+    """Compile for a device and return what each kernel needs there.
+
+    Raises:
+        CompileError: NVIDIA's compiler refuses the source.
+        CompilerMissingError: there is no NVRTC, or no sandbox for it.
+    """
+    nvrtc = library()
+    if not nvrtc:
+        raise CompilerMissingError("The package nvidia-cuda-nvrtc is not installed.")
+    cleaned = cleaning.clean(source)
+    rules.check(cleaned)
+    names = list(name_expressions)
+    macros = [f"-D{name}={value}" for name, value in options.defines(compiler_options).items()]
+    words = [*_flags(architecture), *macros]
+    lowered, log = _run(nvrtc, source, names, words)
+    return {
+        lowered.get(match["name"], match["name"]): _numbers(match) for match in _USED.finditer(log)
+    }
+
+
+def _flags(architecture: str) -> list[str]:
+    headers = "/cuda"
+    return [
+        f"-arch={architecture}", "--std=c++17", "--ptxas-options=-v", f"-I{headers}",
+        f"-I{headers}/cccl", "-default-device",
+    ]  # fmt: skip
+
+
+def _run(
+    nvrtc: str, source: str, names: Sequence[str], words: Sequence[str]
+) -> tuple[dict[str, str], str]:
+    """Return the names by their compiled ones, and the compiler's log."""
+    readable = {"/nvrtc": Path(nvrtc).parent, "/cuda": toolchain.cuda_headers()}
+    with compiling.work_folder() as folder:
+        for name, text in (("kernel.cu", source), ("names", "".join(f"{n}\n" for n in names))):
+            (folder / name).write_text(text, encoding="utf-8")
+            (folder / name).chmod(0o644)
+        command = [
+            *("/kit/nvrtc_program", f"/nvrtc/{Path(nvrtc).name}", "kernel.cu", "names", "answer"),
+            *words,
+        ]
+        try:
+            kit = toolchain.kit()
+            readable["/kit"] = kit
+            run = compiling.run(command, folder, readable, _LIMITS, kit / toolchain.CONFINE)
+        except SandboxError as error:
+            raise CompilerMissingError(str(error)) from error
+        if run.stopped or run.returncode not in (0, 1):
+            raise messages.compile_error(run, source)
+        descriptor = os.open(folder / "answer", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            answer = file.read(_ANSWER_BYTES).decode("utf-8", "replace")
+    lines = answer.split("\n", len(names) + 1)
+    if run.returncode:
+        raise _refused(lines[-1])
+    return dict(zip(lines, names, strict=False)), lines[-1]
+
+
+def _refused(log: str) -> CompileError:
+    found = [
+        Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", int(line), f"On a device: {text}.")
+        for line, text in _ERROR.findall(log)
+    ]
+    text = f"NVIDIA's compiler refuses this source: {log[:1000]}"
+    return CompileError(found or [Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", None, text)])
+
+
+def _numbers(match: re.Match[str]) -> dict[str, int]:
+    shared = _SHARED.search(match["rest"])
+    return {
+        "registers": int(match["registers"]),
+        "shared_bytes": int(shared[1]) if shared else 0,
+        "local_bytes": int(match["stack"]),
+        "spill_bytes": int(match["stores"]) + int(match["loads"]),
+    }

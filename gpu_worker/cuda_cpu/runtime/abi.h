@@ -1,0 +1,93 @@
+// What the Python half and the native half of the executor tell each other.
+// `device/abi.py` mirrors these structures field by field; VERSION guards against a mix of both.
+#pragma once
+#include <cstdint>
+
+namespace learnml {
+
+constexpr uint32_t VERSION = 1;
+
+// Stable numbers: `device/kinds.py` gives each a name.
+enum Kind : uint32_t {
+  OUT_OF_BOUNDS = 1, MISALIGNED, FREED, NULL_POINTER, OTHER_STACK, MISSING_BARRIER, DIVERGENT_BARRIER,
+  UNINITIALISED_SHARED, UNINITIALISED_GLOBAL, GLOBAL_RACE, LANE_ABSENT, LANE_NOT_IN_MASK, INTEGER_OVERFLOW,
+  DIVISION_BY_ZERO, SHIFT_TOO_LARGE, HALF_ACCUMULATION, STACK_OVERFLOW, FAULT, STEP_LIMIT, TRAP,
+};
+
+enum Order : uint32_t { FORWARD = 0, REVERSE = 1, RANDOM = 2 };
+
+// One allocation of device memory. `written` has one byte per 2 bytes of it, nonzero once written;
+// null: all of it was. `hazards` has two words per 2**granule_shift bytes, null: not watched.
+struct Buffer {
+  uint64_t start, end;
+  uint8_t *written;
+  uint64_t *hazards;
+  uint32_t granule_shift;
+  uint32_t freed;
+  uint64_t bytes_read, bytes_written;
+};
+
+constexpr uint32_t FRAMES = 8;
+
+struct Finding {
+  uint32_t kind, write, size, line;
+  uint64_t address;
+  uint64_t frames[FRAMES];
+  uint32_t thread[3], block[3];
+  uint32_t other_thread, other_line;
+  uint64_t other_block, other_frame;
+  int64_t detail[4];
+};
+
+// One place in the kernel that touches memory, as the first block's first warps used it.
+struct Site {
+  uint64_t frame;
+  uint32_t shared, write;
+  uint64_t bytes, requests, sectors, ideal_sectors, bank_conflicts;
+};
+
+constexpr uint32_t FINDINGS = 16;
+constexpr uint32_t SITES = 64;
+
+struct Launch {
+  uint32_t version, order;
+  uint64_t seed;
+  void (*kernel)(void **);
+  void **arguments;
+  uint32_t grid[3], block[3];
+  uint64_t first_block, block_count;
+  uint64_t dynamic_shared_bytes;
+  Buffer *buffers;
+  uint64_t buffer_count;
+  uint64_t step_limit;
+  void *stacks;  // of all threads; null the first time, then what the first launch made
+  char *output;
+  uint64_t output_capacity, output_bytes;
+  // Filled in by the launch.
+  uint32_t fatal, finding_count, site_count, fenced;
+  uint64_t barriers, warp_barriers, atomics, float_atomics, steps;
+  uint64_t global_read, global_written, shared_read, shared_written;
+  Finding findings[FINDINGS];
+  Site sites[SITES];
+};
+
+// One parameter of a kernel, known to the compiler.
+enum ParameterKind : uint32_t { POINTER = 1, SIGNED, UNSIGNED, FLOATING, BOOLEAN, OTHER };
+struct Parameter {
+  uint32_t kind, size, pointee_kind, pointee_size, pointee_const;
+};
+struct KernelEntry {
+  const char *name;
+  void (*call)(void **);
+  const Parameter *parameters;
+  uint64_t parameter_count;
+  void (*kernel)();
+  const char *parameter_text;  // the parameter list as the source has it
+};
+struct GlobalEntry {
+  const char *name;
+  void *address;
+  uint64_t size;
+};
+
+}  // namespace learnml

@@ -1,0 +1,35 @@
+// What a kernel's source sees in place of CUDA's own prelude when it is compiled for the executor.
+// Precompiled; nothing of the learner's is in it.
+#pragma once
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include <vector_types.h>
+#include <vector_functions.h>
+#include <math_constants.h>
+
+// The operators are our own: they also watch for sums kept in 16 bits.
+#define __CUDA_NO_HALF_OPERATORS__
+#define __CUDA_NO_HALF2_OPERATORS__
+#define __CUDA_NO_BFLOAT16_OPERATORS__
+#define __CUDA_NO_BFLOAT162_OPERATORS__
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+
+#include "abi.h"
+#include "hooks.h"
+#include "language.h"
+#include "barriers.h"
+#include "mathematics.h"
+#include "halves.h"
+#include "caches.h"
+#include "atomics.h"
+#include "cooperative_groups.h"
+#include "entries.h"

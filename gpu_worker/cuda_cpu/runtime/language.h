@@ -1,0 +1,50 @@
+// CUDA's words for places and functions, and the registers every thread has.
+#pragma once
+
+#undef __global__
+#undef __device__
+#undef __host__
+#undef __shared__
+#undef __constant__
+#undef __managed__
+#undef __forceinline__
+#undef __noinline__
+#undef __launch_bounds__
+#undef __cluster_dims__
+#undef __grid_constant__
+#undef __restrict__
+#define __global__ __attribute__((noinline))
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __grid_constant__
+// Sections that shared.ld puts together, so that the runtime knows what shared memory is. "used":
+// a variable that nobody writes is junk on a device, and must not become a constant 0 here.
+#define LEARNML_TEXT_OF(x) #x
+#define LEARNML_TEXT(x) LEARNML_TEXT_OF(x)
+#define __shared__ static __attribute__((used, section("learnml_shared." LEARNML_TEXT(__COUNTER__))))
+#define __CUDA_ARCH__ 900
+#define LEARNML_CPU 1
+
+static const uint3 &threadIdx = learnml::now.thread_index;
+static const uint3 &blockIdx = learnml::now.block_index;
+static const dim3 &blockDim = learnml::now.block_size;
+static const dim3 &gridDim = learnml::now.grid_size;
+static const int warpSize = 32;
+
+#define printf learnml_print
+#undef assert
+#define assert(condition) ((condition) ? void(0) : learnml_trap(__LINE__))
+
+inline void __trap(int line = __builtin_LINE()) { learnml_trap(line); }
+inline void __brkpt() {}
+inline void __nanosleep(unsigned) { learnml_pause(); }
+inline void __threadfence() { learnml_fence(); }
+inline void __threadfence_block() {}
+inline void __threadfence_system() { learnml_fence(); }
+inline long long clock64() { return learnml_clock(); }

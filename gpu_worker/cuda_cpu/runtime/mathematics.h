@@ -1,0 +1,165 @@
+// CUDA's mathematical functions that the C library does not have. The fast ones are as exact here
+// as the others: a device's may differ in the last bits.
+#pragma once
+
+inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+inline double rsqrt(double x) { return 1.0 / ::sqrt(x); }
+inline float rsqrt(float x) { return rsqrtf(x); }
+inline float rcbrtf(float x) { return 1.0f / cbrtf(x); }
+inline float fdividef(float a, float b) { return a / b; }
+inline float sinpif(float x) { return sinf(CUDART_PI_F * x); }
+inline float cospif(float x) { return cosf(CUDART_PI_F * x); }
+inline float normcdff(float x) { return 0.5f * erfcf(-x * CUDART_SQRT_HALF_F); }
+inline float rhypotf(float a, float b) { return 1.0f / hypotf(a, b); }
+inline float norm3df(float a, float b, float c) { return sqrtf(a * a + b * b + c * c); }
+inline float norm4df(float a, float b, float c, float d) { return sqrtf(a * a + b * b + c * c + d * d); }
+
+#define LEARNML_FLOAT1(name, expression) inline float name(float x) { return expression; }
+LEARNML_FLOAT1(__expf, expf(x))
+LEARNML_FLOAT1(__exp10f, exp10f(x))
+LEARNML_FLOAT1(__logf, logf(x))
+LEARNML_FLOAT1(__log2f, log2f(x))
+LEARNML_FLOAT1(__log10f, log10f(x))
+LEARNML_FLOAT1(__sinf, sinf(x))
+LEARNML_FLOAT1(__cosf, cosf(x))
+LEARNML_FLOAT1(__tanf, tanf(x))
+LEARNML_FLOAT1(__tanhf, tanhf(x))
+LEARNML_FLOAT1(__saturatef, x != x ? 0.0f : fminf(fmaxf(x, 0.0f), 1.0f))
+LEARNML_FLOAT1(__fsqrt_rn, sqrtf(x))
+LEARNML_FLOAT1(__frsqrt_rn, static_cast<float>(1.0 / ::sqrt(static_cast<double>(x))))
+LEARNML_FLOAT1(__frcp_rn, 1.0f / x)
+#undef LEARNML_FLOAT1
+#define LEARNML_FLOAT2(name, expression) inline float name(float a, float b) { return expression; }
+LEARNML_FLOAT2(__fdividef, a / b)
+LEARNML_FLOAT2(__powf, powf(a, b))
+LEARNML_FLOAT2(__fadd_rn, a + b)
+LEARNML_FLOAT2(__fsub_rn, a - b)
+LEARNML_FLOAT2(__fmul_rn, a * b)
+LEARNML_FLOAT2(__fdiv_rn, a / b)
+#undef LEARNML_FLOAT2
+inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dsub_rn(double a, double b) { return a - b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __ddiv_rn(double a, double b) { return a / b; }
+inline double __dsqrt_rn(double a) { return ::sqrt(a); }
+inline double __fma_rn(double a, double b, double c) { return ::fma(a, b, c); }
+inline void __sincosf(float x, float *sine, float *cosine) { *sine = sinf(x), *cosine = cosf(x); }
+
+// The same names for both widths, as in device code.
+#define LEARNML_BOTH(name) using std::name;
+LEARNML_BOTH(abs)
+LEARNML_BOTH(fabs)
+LEARNML_BOTH(sqrt)
+LEARNML_BOTH(exp)
+LEARNML_BOTH(log)
+LEARNML_BOTH(pow)
+LEARNML_BOTH(sin)
+LEARNML_BOTH(cos)
+LEARNML_BOTH(tanh)
+LEARNML_BOTH(floor)
+LEARNML_BOTH(ceil)
+LEARNML_BOTH(fma)
+LEARNML_BOTH(isnan)
+LEARNML_BOTH(isinf)
+LEARNML_BOTH(isfinite)
+#undef LEARNML_BOTH
+
+namespace learnml {
+
+template <class A, class B>
+using Numbers = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>, std::common_type_t<A, B>>;
+
+}  // namespace learnml
+
+template <class A, class B>
+learnml::Numbers<A, B> max(A first, B second) {
+  using T = std::common_type_t<A, B>;
+  const T a = first, b = second;
+  if constexpr (std::is_floating_point_v<T>) return std::fmax(a, b);
+  else return a > b ? a : b;
+}
+template <class A, class B>
+learnml::Numbers<A, B> min(A first, B second) {
+  using T = std::common_type_t<A, B>;
+  const T a = first, b = second;
+  if constexpr (std::is_floating_point_v<T>) return std::fmin(a, b);
+  else return a < b ? a : b;
+}
+
+namespace learnml {
+
+template <class To, class From>
+To bits_as(From value) {
+  static_assert(sizeof(To) == sizeof(From));
+  To result;
+  memcpy(&result, &value, sizeof result);
+  return result;
+}
+
+template <class To>
+To to_integer(double x) {
+  if (x != x) return sizeof(To) == 8 ? static_cast<To>(1ull << 63) : To(0);
+  // On a device a number that does not fit becomes the nearest that does.
+  constexpr auto low = std::numeric_limits<To>::min();
+  constexpr auto high = std::numeric_limits<To>::max();
+  if (x <= static_cast<double>(low)) return low;
+  if (x >= static_cast<double>(high)) return high;
+  return static_cast<To>(x);
+}
+
+}  // namespace learnml
+
+inline int __float_as_int(float x) { return learnml::bits_as<int>(x); }
+inline unsigned __float_as_uint(float x) { return learnml::bits_as<unsigned>(x); }
+inline float __int_as_float(int x) { return learnml::bits_as<float>(x); }
+inline float __uint_as_float(unsigned x) { return learnml::bits_as<float>(x); }
+inline long long __double_as_longlong(double x) { return learnml::bits_as<long long>(x); }
+inline double __longlong_as_double(long long x) { return learnml::bits_as<double>(x); }
+
+#define LEARNML_ROUND(from, letter)                                                              \
+  inline int __##letter##2int_rn(from x) { return learnml::to_integer<int>(std::nearbyint(x)); } \
+  inline int __##letter##2int_rz(from x) { return learnml::to_integer<int>(std::trunc(x)); }     \
+  inline int __##letter##2int_rd(from x) { return learnml::to_integer<int>(std::floor(x)); }     \
+  inline int __##letter##2int_ru(from x) { return learnml::to_integer<int>(std::ceil(x)); }      \
+  inline unsigned __##letter##2uint_rn(from x) { return learnml::to_integer<unsigned>(std::nearbyint(x)); } \
+  inline unsigned __##letter##2uint_rz(from x) { return learnml::to_integer<unsigned>(std::trunc(x)); } \
+  inline long long __##letter##2ll_rn(from x) { return learnml::to_integer<long long>(std::nearbyint(x)); }
+LEARNML_ROUND(float, float)
+LEARNML_ROUND(double, double)
+#undef LEARNML_ROUND
+inline float __int2float_rn(int x) { return static_cast<float>(x); }
+inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
+inline float __ll2float_rn(long long x) { return static_cast<float>(x); }
+inline double __int2double_rn(int x) { return x; }
+inline float __double2float_rn(double x) { return static_cast<float>(x); }
+
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline int __clz(int x) { return x ? __builtin_clz(static_cast<unsigned>(x)) : 32; }
+inline int __clzll(long long x) { return x ? __builtin_clzll(static_cast<unsigned long long>(x)) : 64; }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+inline unsigned __brev(unsigned x) {
+  unsigned result = 0;
+  for (int i = 0; i < 32; i++) result |= (x >> i & 1u) << (31 - i);
+  return result;
+}
+inline int __mul24(int a, int b) { return static_cast<int>(static_cast<unsigned>(a << 8 >> 8) * static_cast<unsigned>(b << 8 >> 8)); }
+inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long long>(a) * b >> 32); }
+inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32); }
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+}
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>(((static_cast<unsigned long long>(high) << 32 | low) << (shift & 31)) >> 32);
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >> (shift & 31));
+}
+inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
+  const unsigned long long both = static_cast<unsigned long long>(b) << 32 | a;
+  unsigned result = 0;
+  for (int i = 0; i < 4; i++) result |= static_cast<unsigned>(both >> (selector >> 4 * i & 7) * 8 & 0xff) << 8 * i;
+  return result;
+}

@@ -1,0 +1,202 @@
+"""From CUDA C to C++ for the executor: very little is rewritten, and no line is moved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gpu_worker.cuda_cpu import cleaning, rules
+from gpu_worker.cuda_cpu.errors import refusal
+
+SOURCE_NAME: Final = "kernel.cu"
+_EXTERN_C: Final = re.compile(r'\bextern\s*"C"\s*')
+_DYNAMIC: Final = re.compile(
+    r"\bextern\b(?P<gap>\s*)__shared__\b"
+    r"(?P<type>[^;(){}\[\]]*?(?:(?:__align__|alignas)\s*\([^;{}\[\]]*?\)[^;(){}\[\]]*?)?)"
+    r"(?P<name>\b[A-Za-z_]\w*)\s*\[\s*\]\s*;"
+)
+_ALIGNMENT: Final = re.compile(r"(?:__align__|alignas)\s*\([^;{}\[\]]*?\)")
+_STATIC_SHARED: Final = re.compile(r"\bstatic\b(\s+)(?=__shared__\b)|(?<=__shared__)(\s+)static\b")
+_KERNEL: Final = re.compile(r"\b__global__\b")
+_NAME_BEFORE_LIST: Final = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_VARIABLE: Final = re.compile(
+    r"\b__(?:constant|device|managed)__\b([^;(){}=\[\]]*?)([A-Za-z_]\w*)\s*(?=[\[;={])"
+)
+_EXPRESSION: Final = re.compile(r"[A-Za-z_][\w:<>,()*&\- ]*\Z")
+_LAUNCH_BOUNDS: Final = re.compile(r"__launch_bounds__\s*\(")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelText:
+    """A `__global__` function as the source has it."""
+
+    name: str
+    parameters: str
+    line: int
+    template: bool
+    extern_c: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """`text` is a whole C++ file; `kernels` are the name expressions that it offers."""
+
+    text: str
+    kernels: tuple[str, ...]
+    found: tuple[KernelText, ...]
+    code: str
+
+
+def translate(
+    source: str, name_expressions: tuple[str, ...], defines: Mapping[str, str]
+) -> Translation:
+    """Return the C++ of a CUDA source. Without names, all its `extern "C"` kernels are offered.
+
+    Raises:
+        CompileError: the source is refused, or has no such kernel.
+    """
+    cleaned = cleaning.clean(source)
+    rules.check(cleaned)
+    found = tuple(_kernels(cleaned.code))
+    names = name_expressions or tuple(kernel.name for kernel in found if kernel.extern_c)
+    _check_names(names, found)
+    text = _rewritten(cleaned.text)
+    variables = _variables(cleaned.code)
+    return Translation(
+        "\n".join((_prologue(defines), text, _epilogue(names, found, variables))),
+        names, found, cleaned.code,
+    )  # fmt: skip
+
+
+def _prologue(defines: Mapping[str, str]) -> str:
+    # Macros come after the prelude: one that it happens to use would make it unfit for use.
+    macros = [f"#define {name} {value}" for name, value in defines.items()]
+    poisoned = f"#pragma GCC poison {' '.join(rules.POISONED)}"
+    begin = ("namespace {", f'#line 1 "{SOURCE_NAME}"')
+    return "\n".join(('#include "cuda_cpu.h"', poisoned, *macros, *begin))
+
+
+def _rewritten(text: str) -> str:
+    text = _STATIC_SHARED.sub(lambda match: cleaning.blank(match.group()), text)
+    text = _DYNAMIC.sub(_dynamic, text)
+    # What is local to this file needs no name for others: everything is in one namespace.
+    return _EXTERN_C.sub(
+        lambda match: (
+            "namespace " + cleaning.blank(match.group())[10:]
+            if text[match.end() : match.end() + 1] == "{"
+            else cleaning.blank(match.group())
+        ),
+        text,
+    )
+
+
+def _dynamic(match: re.Match[str]) -> str:
+    kind = _ALIGNMENT.sub(lambda found: cleaning.blank(found.group()), match["type"])
+    name, words = match["name"], " ".join(kind.split())
+    newlines = match.group().count("\n") - kind.count("\n")
+    return (
+        f"{kind} *const {name} = reinterpret_cast<{words} *>(LEARNML_DYNAMIC_SHARED);"
+        + "\n" * newlines
+    )
+
+
+def _kernels(code: str) -> list[KernelText]:
+    found = []
+    for match in _KERNEL.finditer(code):
+        at = match.end()
+        bounds = _LAUNCH_BOUNDS.search(code, at)
+        head_end = code.find("(", at)
+        while bounds and bounds.end() - 1 == head_end:
+            at = _closing(code, head_end)
+            head_end = code.find("(", at)
+            bounds = _LAUNCH_BOUNDS.search(code, at)
+        name = _NAME_BEFORE_LIST.search(code, at)
+        if not name or head_end < 0 or name.end() - 1 != head_end:
+            continue
+        end = _closing(code, head_end)
+        before = code[max(0, match.start() - 400) : match.start()]
+        statement = re.split(r"[;{}]", before)[-1]
+        found.append(
+            KernelText(
+                name[1],
+                " ".join(code[head_end + 1 : end - 1].split()),
+                code.count("\n", 0, match.start()) + 1,
+                "template" in statement,
+                'extern "C"' in " ".join(statement.split()) or _in_extern_c(code, match.start()),
+            )
+        )
+    return found
+
+
+def _in_extern_c(code: str, at: int) -> bool:
+    """True inside the braces of `extern "C" {`."""
+    for match in re.finditer(r'\bextern\s*"C"\s*\{', code[:at]):
+        if _closing(code, match.end() - 1, "{", "}") > at:
+            return True
+    return False
+
+
+def _closing(code: str, opening: int, left: str = "(", right: str = ")") -> int:
+    """Return the place after the bracket that closes the one at `opening`."""
+    depth = 0
+    for at in range(opening, len(code)):
+        if code[at] == left:
+            depth += 1
+        elif code[at] == right:
+            depth -= 1
+            if depth == 0:
+                return at + 1
+    return len(code)
+
+
+def _check_names(names: tuple[str, ...], found: tuple[KernelText, ...]) -> None:
+    known = {kernel.name for kernel in found}
+    listed = ", ".join(dict.fromkeys(kernel.name for kernel in found)) or "none"
+    if not found:
+        raise refusal("The source has no kernel: no function is marked `__global__`.", None)
+    if not names:
+        raise refusal(
+            f'No kernel of the source is marked `extern "C"`; it has {listed}. Put extern "C" '
+            "before __global__, or name the kernel in name_expressions.",
+            found[0].line,
+        )
+    for name in names:
+        base = name.split("<")[0].split("::")[-1].strip()
+        if not _EXPRESSION.match(name) or base not in known:
+            raise refusal(f"The source has no kernel {name!r}; it has {listed}.", None)
+
+
+def _variables(code: str) -> list[str]:
+    """Return the names of variables outside of all functions."""
+    depth, names = 0, []
+    depths = []
+    for character in code:
+        depth += (character == "{") - (character == "}")
+        depths.append(depth)
+    for match in _VARIABLE.finditer(code):
+        if depths[match.start()] == 0 and match[2] not in ("operator",):
+            names.append(match[2])
+    return list(dict.fromkeys(names))
+
+
+def _epilogue(names: tuple[str, ...], found: tuple[KernelText, ...], variables: list[str]) -> str:
+    entries = []
+    for name in names:
+        base = name.split("<")[0].split("::")[-1].strip()
+        text = next(kernel.parameters for kernel in found if kernel.name == base)
+        entries.append(f'LEARNML_ENTRY(({name}), "{name}", "{_quoted(text)}"),')
+    globals_ = [f'LEARNML_VARIABLE({name}, "{name}"),' for name in variables]
+    return "\n".join(
+        (
+            "}",
+            '#line 1 "kernels of the launch"',
+            "LEARNML_ENTRIES = {", *entries, "{}};",
+            "LEARNML_VARIABLES = {", *globals_, "{}};", "",
+        )
+    )  # fmt: skip
+
+
+def _quoted(text: str) -> str:
+    return re.sub(r"[^\w\s<>,*&:()\[\]+\-=.]", "?", text)

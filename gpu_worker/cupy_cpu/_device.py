@@ -1,0 +1,32 @@
+"""The part of the executor that runs beside learners' code.
+
+In the sandbox this module's place is taken by the package itself: see `inside.stand_in`.
+"""
+
+from __future__ import annotations
+
+from gpu_worker.cuda_cpu.device import (
+    Allocation,
+    Counters,
+    Diagnostic,
+    Kernel,
+    LaunchError,
+    LaunchReport,
+    Memory,
+    Module,
+    Pointer,
+    unwritten_output,
+)
+
+__all__ = (
+    "Allocation",
+    "Counters",
+    "Diagnostic",
+    "Kernel",
+    "LaunchError",
+    "LaunchReport",
+    "Memory",
+    "Module",
+    "Pointer",
+    "unwritten_output",
+)

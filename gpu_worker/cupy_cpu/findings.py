@@ -1,0 +1,87 @@
+"""What was counted and found while kernels ran, until the harness takes it.
+
+It is information for the learner, gathered beside his own code, so the judge lets none of it decide
+a verdict: that rests on the bytes of the results.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from . import traffic
+from ._device import Diagnostic, LaunchReport
+
+MAX_FINDINGS: Final = 32
+MAX_KERNELS: Final = 32
+MAX_FINDING_CHARACTERS: Final = 1_500
+
+_found: dict[tuple[str, str, int], dict[str, Any]] = {}
+_faults: list[str] = []
+_kernels: dict[str, dict[str, Any]] = {}
+_latest: tuple[LaunchReport | None, int] = (None, 0)
+
+
+def add(diagnostic: Diagnostic, build: int) -> None:
+    """Keep a diagnostic of a kernel of a build, the first of its kind at its line."""
+    fields = diagnostic.as_dict()
+    key = (fields["kind"], fields["kernel"], fields["line"] or 0)
+    if key not in _found and len(_found) < MAX_FINDINGS:
+        fields.pop("detail", None)
+        fields["message"] = str(fields["message"])[:MAX_FINDING_CHARACTERS]
+        _found[key] = {**fields, "build": build}
+    if fields["severity"] == "error":
+        _faults.append(fields["kind"])
+
+
+def launched(
+    name: str, grid: tuple[int, ...], block: tuple[int, ...], shared_mem: int,
+    report: LaunchReport, build: int, *, generated: bool,
+) -> None:  # fmt: skip
+    """Count one launch of a kernel. `generated`: its source was written around expressions."""
+    global _latest
+    _latest = (report, build)
+    counters = report.counters
+    traffic.count_kernel(counters.global_bytes_read, counters.global_bytes_written)
+    fields = counters.as_dict()
+    if name not in _kernels and len(_kernels) >= MAX_KERNELS:
+        return
+    _kernels[name] = {
+        "name": name[:200],
+        "build": build,
+        "grid": list(grid),
+        "block": list(block),
+        "shared_mem": shared_mem,
+        "generated": generated,
+        "launches": _kernels.get(name, {}).get("launches", 0) + 1,
+        # Of the last launch: all of one kernel's launches in a call are alike.
+        "counters": fields,
+    }
+
+
+def latest() -> tuple[LaunchReport | None, int]:
+    """Return the last launch's report, and the kernel's build."""
+    return _latest
+
+
+def fault() -> str:
+    """Return the kind of the first error that did not end its launch, once; empty for none."""
+    first = _faults[0] if _faults else ""
+    _faults.clear()
+    return first
+
+
+def take() -> dict[str, Any]:
+    """Return all that was counted and found since the last time, and begin anew."""
+    counts = traffic.take()
+    notes: dict[str, Any] = {}
+    if counts.launches:
+        notes["counts"] = counts.as_dict()
+    if _kernels:
+        notes["kernels"] = list(_kernels.values())
+    if _found:
+        notes["diagnostics"] = list(_found.values())
+    _found.clear()
+    _kernels.clear()
+    _faults.clear()
+    return json.loads(json.dumps(notes)) if notes else {}

@@ -1,0 +1,50 @@
+"""What the harness asks of the stand-in: inputs in, results out, and what was found on the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import compiler, findings, memory, traffic
+from ._device import unwritten_output
+from .array import ndarray, view
+
+
+def connect(builder: Any) -> None:
+    """Have kernels built by this builder; see `inside.building`."""
+    compiler.connect(builder)
+
+
+def to_device(values: Any) -> ndarray:
+    """Return a NumPy array on the device, in its memory layout."""
+    made: ndarray = view(memory.place_as_laid_out(values))
+    return made
+
+
+def to_host(array: ndarray) -> Any:
+    """Return the array's values as NumPy has them, without a copy."""
+    return array._values
+
+
+def fault(result: Any) -> str:
+    """Return the kind of an error that did not raise, empty for none: "order-dependent", ...
+
+    A result that no kernel has written wholly is one.
+    """
+    if type(result) is ndarray and result._values.size:
+        block = memory.block_of(result._values)
+        if block is not None and block.unwritten()[0]:
+            last, build = findings.latest()
+            diagnostic = unwritten_output("the result", block, result._values.itemsize, last)
+            if diagnostic:
+                findings.add(diagnostic, build)
+    return findings.fault()
+
+
+def take_notes() -> dict[str, Any]:
+    """Return what was counted and found since the last time, as plain JSON values."""
+    return findings.take()
+
+
+def forget_traffic() -> None:
+    """Begin to count anew."""
+    traffic.take()

@@ -1,0 +1,104 @@
+"""Launching a kernel: arguments as CuPy passes them, the order of threads, what it did."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+import numpy as np
+
+from . import findings
+from ._device import Kernel, LaunchError, Pointer
+from .array import Address, ndarray
+from .memory import DEVICE
+
+COMPARED_LAUNCHES: Final = 6
+"""So many first launches of a kernel run forwards and backwards, and must agree bit for bit."""
+
+
+class CUDADriverError(RuntimeError):
+    """A launch that a device would refuse, or that would destroy what it does not own."""
+
+
+def argument(value: Any, place: int) -> Any:
+    """Return an argument as the executor takes it.
+
+    Arrays go as pointers to their first element, whatever their strides; Python's int, float and
+    bool as long long, double and bool; NumPy's scalars, and arrays of one element, by value.
+
+    Raises:
+        TypeError: a NumPy array with more elements, or anything else.
+    """
+    if value is None:
+        return Pointer(0)
+    if isinstance(value, ndarray):
+        values = value._values
+        if not values.size:
+            return Pointer(0, dtype=values.dtype)
+        address = values.__array_interface__["data"][0]
+        return Pointer(address, dtype=values.dtype, label=f"argument {place}", nbytes=values.nbytes)
+    if isinstance(value, Address):
+        return Pointer(value.ptr)
+    if isinstance(value, np.ndarray):
+        if value.size != 1:
+            raise TypeError(
+                f"You are trying to pass a numpy.ndarray of shape {value.shape} as a kernel "
+                "parameter. Only numpy.ndarrays of size one can be passed by value. If you meant "
+                "to pass a pointer to __global__ memory, you need to pass a cupy.ndarray instead."
+            )
+        return value.reshape(())[()]
+    if isinstance(value, (bool, int, float, complex, np.generic, bytes)):
+        return value
+    raise TypeError(f"Unsupported type {type(value)}")
+
+
+def extents(size: Any, what: str) -> tuple[int, int, int]:
+    """Return a grid or block of three extents.
+
+    Raises:
+        TypeError: it is no tuple.
+    """
+    if not isinstance(size, tuple):
+        raise TypeError(f"Argument '{what}' has incorrect type (expected tuple)")
+    whole = [max(1, int(n)) for n in (*size, 1, 1)[:3]]
+    return whole[0], whole[1], whole[2]
+
+
+class Launcher:
+    """One kernel; counts its launches to choose the order of threads."""
+
+    def __init__(
+        self, kernel: Kernel, name: str, build: int, *, is_generated: bool = False
+    ) -> None:
+        self.kernel = kernel
+        self._name = name
+        self._build = build
+        self._launches = 0
+        self._is_generated = is_generated
+
+    def launch(self, grid: Any, block: Any, args: Any, shared_mem: int = 0) -> None:
+        """Run the kernel to its end.
+
+        Raises:
+            CUDADriverError: it was stopped; what was found is kept for the report.
+        """
+        grid, block = extents(grid, "grid"), extents(block, "block")
+        given = [argument(value, place) for place, value in enumerate(args)]
+        order: dict[str, Any] = {"order": ("random", "forward", "reverse")[self._launches % 3]}
+        if self._launches < COMPARED_LAUNCHES and not self._is_generated:
+            order = {"orders": ("forward", "reverse")}
+        self._launches += 1
+        try:
+            report = self.kernel.launch(
+                grid, block, given, int(shared_mem), memory=DEVICE, seed=self._launches, **order
+            )
+        except LaunchError as error:
+            for diagnostic in error.diagnostics:
+                findings.add(diagnostic, self._build)
+            raise CUDADriverError(str(error)) from None
+        for diagnostic in report.diagnostics:
+            findings.add(diagnostic, self._build)
+        if report.output:
+            sys.stdout.write(report.output)
+        findings.launched(self._name, grid, block, shared_mem, report, self._build,
+                          generated=self._is_generated)  # fmt: skip

@@ -1,0 +1,97 @@
+"""Device memory: every array has a block of its own, in which kernels are watched.
+
+A block knows its bounds and which of its bytes were ever written, so a kernel that reads beyond
+an array, or what nobody wrote, is found. It is freed with the last view of it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from ._device import Allocation, Memory
+
+DEVICE: Final = Memory()
+
+
+class Held:
+    """Keeps a block; NumPy arrays over it keep this, and free the block when the last is gone."""
+
+    __slots__ = ("__array_interface__", "block")
+
+    def __init__(self, nbytes: int, *, initialised: bool) -> None:
+        self.block = DEVICE.allocate(nbytes, initialised=initialised)
+        self.__array_interface__ = {
+            "data": (self.block.address, False),
+            "shape": (nbytes,),
+            "typestr": "|u1",
+            "version": 3,
+        }
+
+    def __del__(self) -> None:
+        DEVICE.free(self.block)
+
+
+def new_block(shape: Any, dtype: np.dtype[Any], order: str, *, initialised: bool) -> Any:
+    """Return a NumPy array over a block of its own."""
+    extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
+    if any(extent < 0 for extent in extents):
+        raise ValueError("negative dimensions are not allowed")
+    count = math.prod(extents)
+    if dtype.hasobject:
+        raise ValueError(f"Unsupported dtype {dtype}")
+    if count == 0:
+        return np.empty(extents, dtype, order=order)  # type: ignore[call-overload]
+    raw = np.asarray(Held(count * dtype.itemsize, initialised=initialised))
+    return np.ndarray(extents, dtype, buffer=raw, order="F" if order == "F" else "C")
+
+
+def at_address(address: int, shape: Any, dtype: np.dtype[Any], strides: Any) -> Any:
+    """Return a NumPy array over memory that something else owns, for example a module."""
+    extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    count = math.prod(extents)
+    raw = (ctypes.c_ubyte * max(count * dtype.itemsize, 1)).from_address(address)
+    return np.ndarray(extents, dtype, buffer=raw, strides=strides)
+
+
+def place(values: Any) -> Any:
+    """Return the values, which NumPy computed, in a block of their own; the layout is kept."""
+    if values.size == 0:
+        return values
+    order = "C"
+    if not values.flags.c_contiguous and values.flags.f_contiguous:
+        order = "F"
+    placed = new_block(values.shape, values.dtype, order, initialised=True)
+    placed[...] = values
+    return placed
+
+
+def place_as_laid_out(values: Any) -> Any:
+    """Return the values in a block of their own, with their strides and what lies between them."""
+    owner = values if values.base is None else values.base
+    if not values.size or not isinstance(owner, np.ndarray):
+        return place(values)
+    flat = owner.ravel(order="K")
+    block = new_block(flat.shape, flat.dtype, "C", initialised=True)
+    block[...] = flat
+    start = owner.__array_interface__["data"][0]
+    if any(step < 0 for step in owner.strides) or flat.nbytes != owner.nbytes:
+        return place(values)
+    offset = values.__array_interface__["data"][0] - start
+    return np.ndarray(values.shape, values.dtype, block, offset, values.strides)
+
+
+def block_of(values: Any) -> Allocation | None:
+    """Return the block that an array lies in, None for an array of no elements."""
+    return DEVICE.find(values.__array_interface__["data"][0]) if values.size else None
+
+
+def mark_written(values: Any) -> None:
+    """Note that an array, or a part of one, was written to: from its first byte to its last."""
+    block = block_of(values)
+    if block is not None:
+        low, high = np.lib.array_utils.byte_bounds(values)
+        block.mark_written(low - block.address, high - low)

@@ -1,0 +1,64 @@
+"""Products of arrays. Halves are multiplied and added up in float32, as on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from . import memory, traffic
+from .array import ndarray, unwrap, wrap
+from .dtypes import HALVES
+
+_NAMES: Final = ("matmul", "dot", "vdot", "inner", "tensordot", "kron", "cross")
+
+
+def _product(name: str) -> Callable[..., Any]:
+    compute = getattr(np, name)
+
+    def function(a: Any, b: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        left, right = unwrap(a), unwrap(b)
+        return _finish([left, right], _wide(compute, [left, right], *args, **kwargs), out)
+
+    return function
+
+
+def einsum(subscripts: str, *operands: Any, out: Any = None, optimize: Any = False) -> Any:
+    """Return a sum of products in the notation of Einstein."""
+    values = [unwrap(operand) for operand in operands]
+    result = _wide(lambda *parts: np.einsum(subscripts, *parts), values)
+    return _finish(values, result, out)
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+    """Return the sum along a diagonal."""
+    values = unwrap(a)
+    return _finish([values], np.trace(values, offset, axis1, axis2, dtype), None)
+
+
+def _wide(compute: Callable[..., Any], values: list[Any], *args: Any, **kwargs: Any) -> Any:
+    dtype = np.result_type(*values)
+    if dtype in HALVES:
+        values = [value.astype(np.float32) for value in values]
+    with np.errstate(all="ignore"):
+        result = np.asarray(compute(*values, *args, **kwargs))
+        return result.astype(dtype) if dtype in HALVES else result
+
+
+def _finish(values: list[Any], result: Any, out: Any) -> Any:
+    traffic.count([value for value in values if isinstance(value, np.ndarray)], [result])
+    if out is None:
+        return wrap(result)
+    if not isinstance(out, ndarray):
+        raise TypeError("Output arguments type must be cupy.ndarray")
+    out._values[...] = result
+    memory.mark_written(out._values)
+    return out
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    **{name: _product(name) for name in _NAMES},
+    "einsum": einsum,
+    "trace": trace,
+}

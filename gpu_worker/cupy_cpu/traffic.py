@@ -1,0 +1,73 @@
+"""Counts what a GPU would move: each operation reads its inputs and writes its output.
+
+CuPy runs one kernel for each array operation, and every kernel's inputs and outputs go through the
+device's memory. An operation here counts that: the bytes of its distinct inputs, those of its
+output, one launch. Views move nothing. `fused` counts a whole function as CuPy's `fuse` would.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+
+@dataclass(slots=True)
+class Counts:
+    """Global memory traffic in bytes, and kernel launches."""
+
+    bytes_read: int = 0
+    bytes_written: int = 0
+    launches: int = 0
+
+    def as_dict(self) -> dict[str, int]:
+        return asdict(self)
+
+
+totals = Counts()
+_paused = 0
+
+
+def distinct_bytes(array: NDArray[Any]) -> int:
+    """Return how many bytes of memory an array covers: a broadcast axis is read once."""
+    extents = [n for n, step in zip(array.shape, array.strides, strict=True) if step or not n]
+    return math.prod(extents) * array.itemsize
+
+
+def count(inputs: Sequence[NDArray[Any]], outputs: Sequence[NDArray[Any]]) -> None:
+    """Count one kernel; the same memory given twice is read once."""
+    if _paused or not any(array.size for array in outputs):
+        return
+    seen = {(a.__array_interface__["data"][0], a.shape, a.strides): a for a in inputs}
+    totals.bytes_read += sum(distinct_bytes(array) for array in seen.values())
+    totals.bytes_written += sum(array.nbytes for array in outputs)
+    totals.launches += 1
+
+
+def count_kernel(bytes_read: int, bytes_written: int) -> None:
+    """Count one launch of a kernel that was watched."""
+    totals.bytes_read += bytes_read
+    totals.bytes_written += bytes_written
+    totals.launches += 1
+
+
+def take() -> Counts:
+    """Return the totals since the last time, and begin anew."""
+    taken = Counts(totals.bytes_read, totals.bytes_written, totals.launches)
+    totals.bytes_read = totals.bytes_written = totals.launches = 0
+    return taken
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Count nothing: the caller counts the whole, or nothing moves on a device."""
+    global _paused
+    _paused += 1
+    try:
+        yield
+    finally:
+        _paused -= 1

@@ -1,0 +1,99 @@
+"""Element-wise functions: NumPy computes, one kernel is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from . import memory, traffic
+from .array import ndarray, unwrap, wrap
+
+NAMES: Final = (
+    *("add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "remainder", "mod"),
+    *("fmod", "power", "float_power", "negative", "positive", "absolute", "sign", "square"),
+    *("sqrt", "cbrt", "reciprocal", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p"),
+    *("logaddexp", "logaddexp2", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2"),
+    *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "hypot", "deg2rad", "rad2deg"),
+    *("maximum", "minimum", "fmax", "fmin", "floor", "ceil", "trunc", "rint", "fabs", "copysign"),
+    *("ldexp", "nextafter", "signbit", "isnan", "isinf", "isfinite", "equal", "not_equal"),
+    *("less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or"),
+    *("logical_not", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "invert"),
+    *("left_shift", "right_shift", "conjugate"),
+)
+
+
+class ufunc:
+    """An element-wise function. Arrays are broadcast; scalars take part by their type."""
+
+    def __init__(self, name: str, compute: Callable[..., Any]) -> None:
+        self.__name__ = self.name = f"cupy_{name}"
+        self._compute = compute
+        self.nin = getattr(compute, "nin", 1)
+        self.nout = getattr(compute, "nout", 1)
+
+    def __repr__(self) -> str:
+        return f"<ufunc '{self.name}'>"
+
+    def __call__(self, *args: Any, out: Any = None, dtype: Any = None, **kwargs: Any) -> Any:
+        values = [unwrap(argument) for argument in args]
+        inputs = [value for value in values if isinstance(value, np.ndarray)]
+        options: dict[str, Any] = {} if dtype is None else {"dtype": dtype}
+        if kwargs.pop("casting", "same_kind") != "same_kind":
+            options["casting"] = "unsafe"
+        if kwargs:
+            raise TypeError(f"Wrong arguments {', '.join(kwargs)}")
+        if out is not None:
+            options["out"] = _output(out)
+        with np.errstate(all="ignore"):
+            result = self._compute(*values, **options)
+        result = np.asarray(result)
+        traffic.count(inputs, [result])
+        return wrap(result) if out is None else out
+
+    def outer(self, left: Any, right: Any) -> Any:
+        """Return the function of each pair of elements."""
+        return self(left.reshape(*left.shape, *(1,) * right.ndim), right)
+
+
+def _output(out: Any) -> Any:
+    out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if not isinstance(out, ndarray):
+        raise TypeError("Output arguments type must be cupy.ndarray")
+    memory.mark_written(out._values)
+    return out._values
+
+
+FUNCTIONS: Final[dict[str, Any]] = {
+    **{name: ufunc(name, getattr(np, name)) for name in NAMES},
+    "abs": ufunc("absolute", np.absolute),
+    "conj": ufunc("conjugate", np.conjugate),
+    "bitwise_not": ufunc("invert", np.invert),
+}
+
+
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> Any:
+    """Return the values held between two bounds; None leaves one out."""
+    bounds: list[Any] = [None if bound is None else unwrap(bound) for bound in (a_min, a_max)]
+    values = unwrap(a)
+    with np.errstate(all="ignore"):
+        target: Any = None if out is None else _output(out)
+        result: Any = np.clip(values, *bounds, target)  # type: ignore[call-overload]
+    traffic.count(
+        [value for value in (values, *bounds) if isinstance(value, np.ndarray)],
+        [np.asarray(result)],
+    )
+    return wrap(result) if out is None else out
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Return elements of x where the condition holds, of y elsewhere; without both, indices."""
+    if (x is None) != (y is None):
+        raise ValueError("Must provide both 'x' and 'y' or neither.")
+    if x is None:
+        return tuple(wrap(part) for part in np.nonzero(unwrap(condition)))
+    values = [unwrap(part) for part in (condition, x, y)]
+    result = np.where(*values)
+    traffic.count([value for value in values if isinstance(value, np.ndarray)], [result])
+    return wrap(result)

@@ -1,0 +1,43 @@
+"""LayerNorm from scratch: fill in forward and backward.
+
+    y = (x - mean) / sqrt(var + eps) * gamma + beta        mean, var over the last axis
+
+Rules of the exercise:
+- x has one to four dimensions, shape (..., D), and dtype float16, bfloat16, float32 or
+  float64, in any memory layout. An empty batch, for example shape (0, D), works too.
+- gamma, beta and dout have the dtype of x. y and dx have the shape and the dtype of x.
+- var is the mean of the squared deviations: divide by D, not by D - 1.
+- Sums run in float32 at least, also when x is float16 or bfloat16.
+- x, dout, gamma and beta are not changed.
+"""
+
+import cupy as cp
+
+
+class LayerNormScratch:
+    def __init__(self, dim: int, eps: float = 1e-6):
+        self.eps = eps
+        self.gamma = cp.ones(dim, dtype=cp.float32)  # (D,), may be replaced from outside
+        self.beta = cp.zeros(dim, dtype=cp.float32)  # (D,), may be replaced from outside
+        self.dgamma = None  # (D,), set by backward
+        self.dbeta = None  # (D,), set by backward
+
+    def forward(self, x: cp.ndarray) -> cp.ndarray:
+        """Normalize each row of x (..., D), and keep what backward needs."""
+        raise NotImplementedError("Write forward: return y with the shape and dtype of x.")
+
+    def backward(self, dout: cp.ndarray) -> cp.ndarray:
+        """Return dx (..., D) for the gradient dout (..., D) of the most recent forward.
+
+        Sets self.dgamma and self.dbeta (D,), summed over all axes but the last, with the
+        dtype of gamma and beta.
+        """
+        raise NotImplementedError("Write backward: set self.dgamma, self.dbeta and return dx.")
+
+
+if __name__ == "__main__":
+    # Run by you, not by the grader.
+    layer = LayerNormScratch(dim=4)
+    x = cp.array([[1.0, 2.0, 3.0, 4.0]])
+    print("Forward output: ", layer.forward(x))
+    print("Backward grad dx:", layer.backward(cp.ones_like(x)))

@@ -1,0 +1,183 @@
+"""Builds kernels for a run: takes the runner's requests, has them compiled, puts the answers down.
+
+The compiler runs in a sandbox of its own, see `gpu_worker.cuda_cpu`; this process never loads what
+it builds. A request is data from the learner's process: it is parsed strictly, and there may be so
+many, of such a size, taking so long.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any, Final, Self
+
+from gpu_worker.cuda_cpu import (
+    CompileError,
+    CompilerMissingError,
+    compile_source,
+    resources,
+    unavailable,
+)
+from gpu_worker.sandbox.inside import building
+from gpu_worker.sandbox.inside.building import BuildAnswer, BuildRequest
+from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
+
+THREADS: Final = 2
+_MAX_ERROR: Final = 8_000
+_MAX_DIAGNOSTICS: Final = 32
+_NO_FOLDER: Final = (
+    "No disk of this worker allows loading programs from it. Mount one without noexec, and name a "
+    "folder on it in LEARNML_BUILDS_FOLDER."
+)
+_TOO_MANY: Final = "The program asked for more kernels than one submission may build."
+_TOO_LONG: Final = "Building this submission's kernels took longer than allowed."
+
+
+class Builds:
+    """The builds of one grading. Answers go to `folder`, which is emptied for each run."""
+
+    def __init__(self, folder: str, limits: Mapping[str, float]) -> None:
+        self._folder = Path(folder) if folder else None
+        self._limits = limits
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="build")
+        self._lock = Lock()
+        self._count = 0
+        self.seconds = 0.0
+        """What building took so far, kernels that were built before aside."""
+        self.missing = ""
+        """Why nothing can be built on this machine, empty if it can."""
+        self.forged = ""
+        """What is wrong with a request that no honest runner sends, empty for nothing."""
+        self.exceeded = self.limit = self.used = ""
+        """Which limit the builds ran into, what it is, and how much was used."""
+        self.requests: dict[int, BuildRequest] = {}
+        """The present run's requests by their number."""
+        self.diagnostics: dict[int, list[dict[str, Any]]] = {}
+        """What the compiler found in each of them."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._empty()
+
+    def begin_run(self) -> None:
+        """Forget the last run's builds; what was compiled for them is kept by the compiler."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="build")
+        self._empty()
+        self.requests, self.diagnostics = {}, {}
+
+    def on_frame(self, frame: Frame) -> None:
+        """Take a request; it is answered as soon as it is built."""
+        if frame.kind is not Kind.BUILD or self.forged:
+            return
+        if self._folder is None:
+            self.missing = _NO_FOLDER
+            return
+        try:
+            request = building.decode_build(frame.payload)
+        except WireError as error:
+            self.forged = str(error)
+            return
+        number = frame.position
+        if number in self.requests or len(self.requests) >= building.MAX_BUILDS:
+            self.forged = "a build that was asked for twice, or one too many"
+            return
+        self.requests[number] = request
+        self._count += 1
+        self._pool.submit(self._build, number, request)
+
+    def _build(self, number: int, request: BuildRequest) -> None:
+        if self._count > self._limits["builds"]:
+            self.exceeded, self.limit = _TOO_MANY, f"{self._limits['builds']:g} builds"
+            self.used = f"{self._count} builds"
+            answer, library = BuildAnswer(error=_TOO_MANY), b""
+        elif self.seconds > self._limits["build_seconds"]:
+            self.exceeded, self.limit = _TOO_LONG, f"{self._limits['build_seconds']:g} s"
+            self.used = f"{self.seconds:.1f} s"
+            answer, library = BuildAnswer(error=_TOO_LONG), b""
+        else:
+            begun = time.perf_counter()
+            answer, library = _compile(request)
+            with self._lock:
+                self.seconds += time.perf_counter() - begun
+        if answer.missing:
+            self.missing = answer.error
+        self.diagnostics[number] = list(answer.diagnostics)
+        self._put(number, answer, library)
+
+    def _put(self, number: int, answer: BuildAnswer, library: bytes) -> None:
+        assert self._folder is not None  # noqa: S101  nothing is built without one
+        if library:
+            (self._folder / f"{number}.so").write_bytes(library)
+            os.chmod(self._folder / f"{number}.so", 0o644)
+        fields = {
+            "built": bool(library),
+            "error": answer.error,
+            "missing": answer.missing,
+            "diagnostics": list(answer.diagnostics),
+        }
+        half = self._folder / f"{number}.part"
+        half.write_text(json.dumps(fields), encoding="utf-8")
+        os.chmod(half, 0o644)
+        # The runner waits for this name: it appears when all else is there.
+        half.rename(self._folder / f"{number}.json")
+
+    def _empty(self) -> None:
+        for path in self._folder.iterdir() if self._folder and self._folder.is_dir() else ():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _compile(request: BuildRequest) -> tuple[BuildAnswer, bytes]:
+    try:
+        built = compile_source(request.source, request.options, request.names)
+    except CompilerMissingError as error:
+        return BuildAnswer(error=str(error)[:_MAX_ERROR], missing=True), b""
+    except CompileError as error:
+        found = tuple(item.as_dict() for item in error.diagnostics[:_MAX_DIAGNOSTICS])
+        return BuildAnswer(error=str(error)[:_MAX_ERROR], diagnostics=found), b""
+    found = tuple(item.as_dict() for item in built.diagnostics[:_MAX_DIAGNOSTICS])
+    return BuildAnswer(diagnostics=found), built.library
+
+
+class _LocalAnswer:
+    """An answer with the library itself, for a process that may load what it builds."""
+
+    def __init__(self, answer: BuildAnswer, library: bytes) -> None:
+        self.library = library
+        self.error, self.missing = answer.error, answer.missing
+        self.diagnostics = answer.diagnostics
+
+
+def answer(source: str, options: tuple[str, ...], names: tuple[str, ...]) -> _LocalAnswer:
+    """Build in this process's own worker code, for tests and a developer's own machine."""
+    return _LocalAnswer(*_compile(BuildRequest(source, options, names)))
+
+
+def resources_of(request: BuildRequest | None, name: str) -> Mapping[str, int]:
+    """Return what a kernel needs on a device, from NVIDIA's compiler: empty where it is missing."""
+    if request is None:
+        return {}
+    found: Mapping[str, Mapping[str, int]] = resources(
+        request.source, request.options, request.names
+    )
+    return found.get(name, {})
+
+
+def kernels_missing() -> str:
+    """Return why no kernels can be built on this machine and what to install, empty if they can."""
+    return unavailable()

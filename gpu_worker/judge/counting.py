@@ -1,0 +1,249 @@
+"""Counts what an accepted program of the CuPy track moves and does, where nothing can be timed.
+
+One forward and one backward on a float32 x of a fixed shape. The counts come from beside the
+learner's code and decide nothing; the results are judged as every other case's are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from gpu_worker.exercises.registry import Exercise
+from gpu_worker.judge.builds import Builds, resources_of
+from gpu_worker.judge.case import Case, ScriptBuilder
+from gpu_worker.judge.execution import Execution, execute, judge_run
+from gpu_worker.judge.notes import KernelNote, Noted, read_notes
+from gpu_worker.judge.occupancy import occupancy
+from gpu_worker.protocol import Counted, CountedCall, KernelCounts
+from gpu_worker.sandbox.client import Zygote
+from gpu_worker.sandbox.inside.wire import ArrayValue, WireError
+
+ARRAYS_MOVED: Final[Mapping[str, int]] = {"forward": 2, "backward": 3}
+"""How many arrays of x's size each direction must at least read or write."""
+_MUCH: Final = 1.25
+"""Moving this many times the least is worth a word."""
+_SCATTERED: Final = 0.6
+_LOW_OCCUPANCY: Final = 0.5
+_MAX_KERNELS: Final = 8
+_MAX_ADVICE: Final = 8
+_CONFLICTS_PER_ROW: Final = 32
+
+
+@dataclass(slots=True)
+class Count:
+    """What counting gave: the message, and the run, judged like any other."""
+
+    execution: Execution
+    case: Case
+    job: bytes
+    counted: Counted | None = None
+    noted: list[Noted] = field(default_factory=list)
+
+
+def count(
+    exercise: Exercise,
+    source: str,
+    limits: Mapping[str, float],
+    zygote: Zygote,
+    builds: Builds,
+    rng: np.random.Generator,
+    on_case: Callable[[int], None] | None = None,
+) -> Count | None:
+    """Run the counted case; None where the exercise has none.
+
+    Raises:
+        SandboxError: the sandbox failed.
+    """
+    if exercise.counted_shape is None:
+        return None
+    case = counted_case(exercise, exercise.counted_shape, rng)
+    job, run = execute(
+        exercise, source, [case], limits, zygote, on_case, builds=builds, counted=True
+    )
+    execution = judge_run(exercise, [case], run, limits)
+    result = Count(execution, case, job)
+    try:
+        result.noted = read_notes(run.frames)
+    except WireError:
+        return result
+    if execution.stop is None and all(item.verdict.passed for item in execution.judged):
+        result.counted = _counted(case, result.noted, builds)
+    return result
+
+
+def counted_case(exercise: Exercise, shape: tuple[int, int], rng: np.random.Generator) -> Case:
+    """Return the case: float32, contiguous, with parameters of its own."""
+    checks = frozenset({"y", "dx", *exercise.gradients})
+    script = ScriptBuilder(checks, exercise.gradients)
+    constructor = exercise.constructor
+    eps = exercise.default_eps if "eps" in constructor else None
+    parameters = {
+        name: rng.standard_normal(shape[-1]).astype(np.float32) for name in exercise.parameters
+    }
+    script.new(0, shape[-1] if "dim" in constructor else 0, eps, parameters)
+    for call in (script.forward, script.backward):
+        values = rng.standard_normal(shape).astype(np.float32)
+        call(0, ArrayValue(values, "contiguous", shape))
+    return Case(
+        group=exercise.groups[-1].id,
+        family="counted call",
+        dtype=np.dtype(np.float32),
+        layout="contiguous",
+        eps=eps,
+        shape=shape,
+        checks=checks,
+        script=script.build(resend=False),
+    )
+
+
+def _counted(case: Case, noted: Sequence[Noted], builds: Builds) -> Counted:
+    rows = [
+        _call(case, item, builds)
+        for item in noted
+        if item.notes.counts and case.script.operations[item.position].kind in ARRAYS_MOVED
+    ]
+    size = _array_bytes(case)
+    advice = [sentence for row in rows for sentence in _advice(row, size)]
+    advice += [sentence for item in noted for sentence in _read_again(case, item, size)]
+    return Counted(
+        shape=list(case.shape), dtype=case.dtype.name, rows=rows, advice=advice[:_MAX_ADVICE]
+    )
+
+
+def _call(case: Case, item: Noted, builds: Builds) -> CountedCall:
+    direction = case.script.operations[item.position].kind
+    counts = item.notes.counts
+    assert counts is not None  # noqa: S101  the caller has looked
+    cached_read = sum(_cached(kernel, case, "bytes_read") for kernel in item.notes.kernels)
+    cached_written = sum(_cached(kernel, case, "bytes_written") for kernel in item.notes.kernels)
+    rows = math.prod(case.shape[:-1])
+    return CountedCall(
+        direction=direction,
+        bytes_read=max(0, counts.bytes_read - cached_read),
+        bytes_written=max(0, counts.bytes_written - cached_written),
+        bytes_least=ARRAYS_MOVED[direction] * _array_bytes(case),
+        launches=counts.launches,
+        kernels=[_kernel(kernel, rows, builds) for kernel in item.notes.kernels[:_MAX_KERNELS]],
+    )
+
+
+def _array_bytes(case: Case) -> int:
+    return math.prod(case.shape) * case.dtype.itemsize
+
+
+def _cached(kernel: KernelNote, case: Case, direction: str) -> int:
+    """Return the bytes of a kernel's launches that a cache serves: small arrays, read again.
+
+    An array without the rows' axis, such as gamma, stays in the cache; one of x's size does not.
+    """
+    small = _array_bytes(case) // 2
+    total = 0
+    for array in kernel.counters.arrays:
+        moved: int = getattr(array, direction)
+        if array.nbytes < small:
+            total += max(0, moved - array.nbytes)
+    return total * kernel.launches
+
+
+def _kernel(kernel: KernelNote, rows: int, builds: Builds) -> KernelCounts:
+    counters = kernel.counters
+    used = {} if kernel.generated else resources_of(builds.requests.get(kernel.build), kernel.name)
+    registers, spilled = used.get("registers"), used.get("spill_bytes")
+    shared = kernel.shared_mem + (used.get("shared_bytes") or 0)
+    sectors = sum(a.sectors for a in counters.accesses if a.space == "global")
+    ideal = sum(a.ideal_sectors for a in counters.accesses if a.space == "global")
+    threads = math.prod(kernel.block)
+    known = occupancy(threads, registers, shared) if registers and 0 < threads <= 1024 else None
+    return KernelCounts(
+        name=kernel.name,
+        launches=kernel.launches,
+        grid=kernel.grid,
+        block=kernel.block,
+        shared_bytes=shared,
+        barriers_per_row=round(counters.barriers * kernel.launches / max(rows, 1), 3),
+        coalescing=round(min(1.0, ideal / sectors), 4)
+        if sectors and not kernel.generated
+        else None,
+        bank_conflicts=sum(a.bank_conflicts for a in counters.accesses if a.space == "shared"),
+        registers=registers,
+        spilled_bytes=spilled,
+        occupancy=round(known.share, 4) if known else None,
+        occupancy_limit=known.limit if known else "",
+    )
+
+
+def _advice(row: CountedCall, array_bytes: int) -> Iterator[str]:
+    """Yield sentences on what could move less, or sooner."""
+    moved = row.bytes_read + row.bytes_written
+    least = ARRAYS_MOVED[row.direction]
+    if moved > _MUCH * row.bytes_least:
+        yield (
+            f"{row.direction}: {moved / array_bytes:.3g} NDs moved "
+            f"({row.bytes_read / array_bytes:.3g} read, {row.bytes_written / array_bytes:.3g} "
+            f"written), the least is {least} NDs, where NDs is the size of x. {_why(row, least)}"
+        )
+    for kernel in row.kernels:
+        if kernel.coalescing is not None and kernel.coalescing < _SCATTERED:
+            yield (
+                f"{row.direction}, {kernel.name}: only {kernel.coalescing:.0%} of the bytes in the "
+                "sectors that are moved are used. Let neighbouring threads read neighbouring "
+                "elements."
+            )
+        if kernel.bank_conflicts > _CONFLICTS_PER_ROW * kernel.launches:
+            yield (
+                f"{row.direction}, {kernel.name}: {kernel.bank_conflicts} bank conflicts in shared "
+                "memory. Threads of a warp that use different words of one bank wait for each "
+                "other: change the stride, for example by padding a row by one element."
+            )
+        if kernel.spilled_bytes:
+            yield (
+                f"{row.direction}, {kernel.name}: {kernel.spilled_bytes} bytes a thread do not fit "
+                "into registers and are kept in slow memory. Hold fewer values a thread."
+            )
+        if kernel.occupancy is not None and kernel.occupancy < _LOW_OCCUPANCY:
+            yield (
+                f"{row.direction}, {kernel.name}: {kernel.occupancy:.0%} of the warps can run at "
+                f"once; {kernel.occupancy_limit} bounds it."
+            )
+
+
+def _read_again(case: Case, item: Noted, size: int) -> Iterator[str]:
+    """Yield which large arrays one kernel reads more than once."""
+    direction = case.script.operations[item.position].kind
+    for kernel in item.notes.kernels:
+        for array in kernel.counters.arrays:
+            times = array.bytes_read / max(array.nbytes, 1)
+            if 2 * array.nbytes >= size and times > _MUCH:
+                yield (
+                    f"{direction}, {kernel.name}: reads the array that is its argument "
+                    f"{array.place + 1} {times:.3g} times. Once is enough: keep the row in "
+                    "registers or in shared memory."
+                )
+
+
+def _why(row: CountedCall, least: int) -> str:
+    if row.launches > len(row.kernels) + 2 or not row.kernels:
+        return (
+            f"It takes {row.launches} launches, and each reads its inputs and writes its output: "
+            "do more in one kernel."
+        )
+    return f"Each of the {least - 1} arrays needs to be read once only." if least > 2 else (
+        "x needs to be read once only.")  # fmt: skip
+
+
+def counts_of(exercise: Exercise, source: str, zygote: Zygote, **options: Any) -> Counted | None:
+    """Return what a source moves and does, for the chapter; None where it is not right.
+
+    Raises:
+        SandboxError: the sandbox failed.
+    """
+    limits = exercise.limits_for("cupy")
+    zygote.start()
+    with Builds(zygote.builds, limits) as builds:
+        found = count(exercise, source, limits, zygote, builds, np.random.default_rng(), **options)
+    return found.counted if found else None

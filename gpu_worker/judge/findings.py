@@ -1,0 +1,150 @@
+"""From what was noted of kernels to findings that a report may show.
+
+They come from the learner's process: in a hidden case their words could carry hidden inputs, so
+only the kind and the lines are kept there, and the words are the judge's, or the compiler's if the
+learner wrote the source as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from gpu_worker.judge import reporting
+from gpu_worker.judge.case import Case, describe
+from gpu_worker.judge.kernel_faults import MEANINGS
+from gpu_worker.judge.notes import DiagnosticNote, Noted
+from gpu_worker.protocol import Finding
+from gpu_worker.sandbox.inside.building import BuildRequest
+
+MAX_FINDINGS: Final = 12
+_SEVERITIES: Final = ("error", "warning", "note")
+
+
+def findings(
+    source: str,
+    requests: Mapping[int, BuildRequest],
+    built: Mapping[int, Sequence[Mapping[str, object]]],
+    noted: Sequence[Noted],
+    cases: Sequence[Case],
+) -> list[Finding]:
+    """Return a run's findings, each kind at each line once, the worst first.
+
+    `requests` and `built` are the run's builds and what the compiler found in them.
+    """
+    finder = _LineFinder(source)
+    return merged(list(_of_launches(finder, requests, built, noted, cases)))
+
+
+def merged(found: Sequence[Finding]) -> list[Finding]:
+    """Return each kind at each line once, whatever the instance of a template, the worst first."""
+    first: dict[tuple[str, int | None, str], Finding] = {}
+    for item in found:
+        name = item.kernel.partition("<")[0]
+        first.setdefault((item.kind, item.line or item.kernel_line, name), item)
+    order = sorted(first.values(), key=lambda item: _SEVERITIES.index(item.severity))
+    return order[:MAX_FINDINGS]
+
+
+def worst_kind(noted: Sequence[Noted]) -> str:
+    """Return the kind of the first error that was noted, empty for none."""
+    for item in noted:
+        for note in item.notes.diagnostics:
+            if note.severity == "error" and note.kind in MEANINGS:
+                return note.kind
+    return ""
+
+
+def _of_launches(
+    finder: _LineFinder,
+    requests: Mapping[int, BuildRequest],
+    built: Mapping[int, Sequence[Mapping[str, object]]],
+    noted: Sequence[Noted],
+    cases: Sequence[Case],
+) -> Iterator[Finding]:
+    public = all(case.public for case in cases)
+    for item in noted:
+        case = cases[item.case] if item.case < len(cases) else None
+        where = "" if case is None else describe(case)
+        for note in item.notes.diagnostics:
+            if note.kind not in MEANINGS or note.severity not in _SEVERITIES:
+                continue
+            request = requests.get(note.build)
+            words = reporting.clean_text(note.message)[:4_000] if public else ""
+            if request and finder.holds(request.source):
+                # Source that was made up while the program ran could carry hidden inputs.
+                words = _compilers_words(note, built.get(note.build, ())) or words
+            yield _finding(finder, request, note, words, where)
+
+
+def _compilers_words(note: DiagnosticNote, built: Sequence[Mapping[str, object]]) -> str:
+    """Return what the compiler itself said of this, empty if it said nothing."""
+    for fields in built:
+        if (fields["kind"], fields["line"]) == (note.kind, note.line):
+            return reporting.clean_text(str(fields["message"]))[:4_000]
+    return ""
+
+
+def _finding(
+    finder: _LineFinder,
+    request: BuildRequest | None,
+    note: DiagnosticNote,
+    words: str,
+    case: str,
+) -> Finding:
+    line = finder.line(request.source, note.line) if request and note.line else None
+    lines = request.source.count("\n") + 1 if request else 0
+    return Finding(
+        kind=note.kind,
+        severity=note.severity,  # type: ignore[arg-type]
+        kernel=note.kernel[:200] if finder.holds(note.kernel.partition("<")[0]) else "",
+        line=line,
+        kernel_line=note.line if note.line and 1 <= note.line <= lines else None,
+        message=words or MEANINGS[note.kind],
+        case=case[:4_000],
+    )
+
+
+class _LineFinder:
+    """Finds the learner's own line for a line of CUDA source."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._lines = [line.strip() for line in source.splitlines()]
+
+    def holds(self, text: str) -> bool:
+        """True if the text stands in the learner's file."""
+        return bool(text) and text in self._source
+
+    def line(self, kernel: str, number: int) -> int | None:
+        """Return the line (from 1) of the file that line `number` of the kernel's source is.
+
+        None where it is not there, as in source that is put together while the program runs, or
+        where it could be several.
+        """
+        lines = [line.strip() for line in kernel.splitlines()]
+        if not 1 <= number <= len(lines) or not lines[number - 1]:
+            return None
+        # Around an expression of the learner's, the stand-in puts a semicolon.
+        wanted = lines[number - 1].rstrip("; ") or lines[number - 1]
+        places = [at for at, line in enumerate(self._lines) if wanted in line]
+        if not places:
+            return None
+        scores = [self._agreement(lines, number - 1, at) for at in places]
+        best = max(scores)
+        found = [at for at, score in zip(places, scores, strict=True) if score == best]
+        return found[0] + 1 if len(found) == 1 else None
+
+    def _agreement(self, lines: Sequence[str], at: int, place: int) -> int:
+        """Return how many lines about both places are the same, going out from them."""
+        count = 0
+        for step in (-1, 1):
+            offset = step
+            while (
+                0 <= at + offset < len(lines)
+                and 0 <= place + offset < len(self._lines)
+                and lines[at + offset] in self._lines[place + offset]
+            ):
+                count += bool(lines[at + offset])
+                offset += step
+        return count

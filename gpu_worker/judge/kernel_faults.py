@@ -1,0 +1,53 @@
+"""What can be wrong with a kernel, in the judge's own words, by the executor's kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+MEANINGS: Final[Mapping[str, str]] = {
+    "out-of-bounds-read": "A thread reads beyond the end, or before the beginning, of an array. "
+    "Check the index against the number of elements, above all in the last block.",
+    "out-of-bounds-write": "A thread writes beyond the end, or before the beginning, of an array. "
+    "Check the index against the number of elements, above all in the last block.",
+    "misaligned-access": "A vector load or store needs an address that is a multiple of its size. "
+    "Rows of an odd length do not begin at one: use vectors only where they do.",
+    "read-after-free": "A kernel uses an array that is gone. Keep a reference to it.",
+    "null-pointer": "A kernel uses an array that was not given, or has no elements.",
+    "other-threads-local-memory": "A thread uses the address of another thread's local variable.",
+    "missing-barrier": "A thread reads shared memory that another one writes with no "
+    "__syncthreads() between them. Put the barrier after the writes, and before the memory is used "
+    "again.",
+    "divergent-barrier": "Not all threads of the block reach the same barrier: it stands in a "
+    "branch, or after a return. Have every thread reach it.",
+    "order-dependent": "The result depends on the order in which threads run. Something is shared "
+    "without a barrier or an atomic operation.",
+    "uninitialised-shared": "A thread reads shared memory that nothing was written to. It does not "
+    "begin as zero.",
+    "uninitialised-global": "A thread reads elements of an array that nothing was written to.",
+    "global-race": "Two threads write the same element of an array, or one reads what another "
+    "writes, without an atomic operation.",
+    "launch-size": "A launch has a grid or a block that no device takes: at most 1024 threads in a "
+    "block, at least one block, at most 65535 blocks in y and z.",
+    "shared-size": "A block asks for more shared memory than there is: 48 KB, or more if "
+    "max_dynamic_shared_size_bytes allows it.",
+    "unwritten-output": "Not every element of a result was written by a kernel.",
+    "warp-size": "A warp operation names lanes that are not there. The last warp may be shorter "
+    "than 32 threads: use blocks of a multiple of 32.",
+    "index-overflow": "An index does not fit into its integer type. Compute it in long long.",
+    "division-by-zero": "An integer is divided by zero.",
+    "shift-too-large": "A number is shifted by as many bits as it has, or more.",
+    "wrong-scalar-type": "A number is passed in another type than the kernel's parameter has. A "
+    "Python int goes as long long, a float as double: pass np.int32(n) or np.float32(eps).",
+    "wrong-array-type": "An array has another dtype than the kernel's pointer.",
+    "argument-count": "The number of arguments is not the number of the kernel's parameters.",
+    "integer-division": "Two integers are divided, so the fraction is lost. Make one a float.",
+    "half-accumulation": "A sum runs in half precision. Add up in float and round once at the end.",
+    "stack-overflow": "A thread's local variables, or its calls, take more than there is.",
+    "fault": "The kernel crashed.",
+    "time-limit": "The kernel, or building it, took longer than allowed.",
+    "trap": "The kernel ended itself, by a trap or a failed assertion.",
+    "compile-error": "The kernel's source does not compile.",
+    "refused-source": "The kernel's source uses something that is not allowed here.",
+}
+"""What each kind means, and what to do: the words for hidden cases."""

@@ -1,0 +1,115 @@
+"""What a runner noted beside its results, read strictly. All of it is the learner's word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
+
+MAX_FRAMES = 2_000
+_Count = Annotated[int, Field(ge=0, le=1 << 62)]
+_Extents = Annotated[list[Annotated[int, Field(ge=0, le=1 << 40)]], Field(max_length=3)]
+
+
+class _Note(BaseModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+class Counts(_Note):
+    """Bytes through global memory, and launches, of all operations of a call."""
+
+    bytes_read: _Count
+    bytes_written: _Count
+    launches: _Count
+
+
+class Access(_Note):
+    """What the accesses of one source line to one kind of memory came to."""
+
+    line: int | None
+    space: Annotated[str, Field(max_length=16)]
+    sectors: _Count
+    ideal_sectors: _Count
+    bank_conflicts: _Count
+
+
+class ArrayTraffic(_Note):
+    """What a kernel read and wrote of one array that it was given."""
+
+    place: _Count
+    nbytes: _Count
+    bytes_read: _Count
+    bytes_written: _Count
+
+
+class Counters(_Note):
+    """The executor's counters of one launch."""
+
+    barriers: _Count
+    global_bytes_read: _Count
+    global_bytes_written: _Count
+    accesses: Annotated[list[Access], Field(max_length=512)] = []
+    arrays: Annotated[list[ArrayTraffic], Field(max_length=64)] = []
+
+
+class KernelNote(_Note):
+    """One kernel's launches in a call. `generated`: its source was written around expressions."""
+
+    name: Annotated[str, Field(max_length=200)]
+    build: Annotated[int, Field(ge=0, le=0xFFFF)]
+    grid: _Extents
+    block: _Extents
+    shared_mem: _Count
+    launches: Annotated[int, Field(ge=1, le=1 << 30)]
+    generated: bool = False
+    counters: Counters
+
+
+class DiagnosticNote(_Note):
+    """Something found in a kernel."""
+
+    kind: Annotated[str, Field(max_length=64)]
+    severity: Annotated[str, Field(max_length=16)]
+    kernel: Annotated[str, Field(max_length=400)]
+    line: int | None
+    message: Annotated[str, Field(max_length=4_000)]
+    build: Annotated[int, Field(ge=0, le=0xFFFF)]
+
+
+class Notes(_Note):
+    """One NOTES frame."""
+
+    counts: Counts | None = None
+    kernels: Annotated[list[KernelNote], Field(max_length=64)] = []
+    diagnostics: Annotated[list[DiagnosticNote], Field(max_length=64)] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Notes, with the case and the operation that they belong to."""
+
+    case: int
+    position: int
+    notes: Notes
+
+
+def read_notes(frames: Sequence[Frame]) -> list[Noted]:
+    """Return the notes of a run.
+
+    Raises:
+        WireError: they are malformed or too many, which no honest runner's are.
+    """
+    found = [frame for frame in frames if frame.kind is Kind.NOTES]
+    if len(found) > MAX_FRAMES:
+        raise WireError("more notes than any job asks for")
+    try:
+        return [
+            Noted(frame.case, frame.position, Notes.model_validate_json(frame.payload, strict=True))
+            for frame in found
+        ]
+    except ValidationError as error:
+        raise WireError("notes that cannot be read") from error

@@ -1,0 +1,43 @@
+"""How many warps of a kernel can run at once on one multiprocessor, computed, not measured.
+
+The limits are those of compute capability 9.0 (H100, H200): NVIDIA, "CUDA C++ Programming Guide",
+section "Compute Capabilities".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+WARP: Final = 32
+WARPS: Final = 64
+BLOCKS: Final = 32
+REGISTERS: Final = 65_536
+REGISTERS_AT_ONCE: Final = 256
+"""Registers are given to a warp in portions of this size."""
+SHARED_BYTES: Final = 228 * 1024
+SHARED_BYTES_RESERVED: Final = 1024
+"""The system keeps this of shared memory for each block."""
+SHARED_BYTES_AT_ONCE: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """`share` of the warps that there could be, and what bounds it, in words."""
+
+    share: float
+    limit: str
+
+
+def occupancy(threads: int, registers: int, shared_bytes: int) -> Occupancy:
+    """Return the occupancy for blocks of so many threads, registers a thread, shared bytes."""
+    warps = max(1, -(-threads // WARP))
+    bounds = {"the number of blocks": BLOCKS, "the number of threads": WARPS // warps}
+    if registers:
+        a_warp = -(-registers * WARP // REGISTERS_AT_ONCE) * REGISTERS_AT_ONCE
+        bounds["registers"] = REGISTERS // a_warp // warps
+    if shared_bytes:
+        a_block = -(-(shared_bytes + SHARED_BYTES_RESERVED) // SHARED_BYTES_AT_ONCE)
+        bounds["shared memory"] = SHARED_BYTES // (a_block * SHARED_BYTES_AT_ONCE)
+    limit = min(bounds, key=lambda name: bounds[name])
+    return Occupancy(min(1.0, bounds[limit] * warps / WARPS), limit)

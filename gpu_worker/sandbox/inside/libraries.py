@@ -1,0 +1,74 @@
+"""The library of arrays that a track's programs use: what they may import, get and give back."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, ClassVar
+
+import numpy as np
+
+from . import stand_in
+from .building import Builder
+from .script import RefusalError, arrange
+from .wire import ArrayValue, Reason
+
+
+class NumpyLibrary:
+    """Plain NumPy arrays."""
+
+    packages: ClassVar[frozenset[str]] = frozenset({"numpy", "submission"})
+    offer = "NumPy and the standard library"
+
+    def arrange(self, value: ArrayValue) -> Any:
+        """Return an input in its memory layout."""
+        return arrange(value)
+
+    def values_of(self, result: Any) -> Any:
+        """Return a result as a NumPy array; NumPy scalars are arrays without dimensions.
+
+        Raises:
+            RefusalError: it is neither.
+        """
+        kind = type(result)
+        if kind is not np.ndarray and not issubclass(kind, np.generic):
+            raise RefusalError(Reason.NOT_AN_ARRAY, kind.__name__)
+        return result if kind is np.ndarray else np.asarray(result)
+
+    def check(self, result: Any) -> None:
+        """Refuse what a call has done wrong beside its result."""
+
+    def notes(self) -> dict[str, Any]:
+        """Return what was counted and found since the last time, for information."""
+        return {}
+
+
+class CupyLibrary(NumpyLibrary):
+    """The stand-in for CuPy, see `gpu_worker.cupy_cpu`."""
+
+    packages = frozenset({"numpy", "cupy", "ml_dtypes", "submission"})
+    offer = "CuPy, NumPy, ml_dtypes and the standard library"
+
+    def __init__(self, builder: Builder) -> None:
+        stand_in.show()
+        self._cupy = importlib.import_module("cupy")
+        self._host = importlib.import_module("cupy.host")
+        self._host.connect(builder)
+
+    def arrange(self, value: ArrayValue) -> Any:
+        return self._host.to_device(arrange(value))
+
+    def values_of(self, result: Any) -> Any:
+        if type(result) is not self._cupy.ndarray:
+            kind = type(result)
+            name = "numpy.ndarray" if kind is np.ndarray else kind.__name__
+            raise RefusalError(Reason.NOT_AN_ARRAY, name)
+        return self._host.to_host(result)
+
+    def check(self, result: Any) -> None:
+        kind = self._host.fault(result)
+        if kind:
+            raise RefusalError(Reason.KERNEL_FAULT, kind)
+
+    def notes(self) -> dict[str, Any]:
+        notes: dict[str, Any] = self._host.take_notes()
+        return notes

@@ -1,0 +1,305 @@
+"""A kernel's source is as little trusted as any program: what it asks of the compiler, it does not get."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gpu_worker.cuda_cpu import CompileError, CompilerMissingError, compile_source, toolchain
+from gpu_worker.cuda_cpu.building import SOURCE_BYTES
+from gpu_worker.cuda_cpu.cache import Cache
+from gpu_worker.sandbox import bubblewrap, compiling
+from gpu_worker.sandbox.isolation import ALLOW_NO_NAMESPACES
+
+KERNEL = 'extern "C" __global__ void f(int *p) { p[0] = VALUE; }\n'
+SECRET = "/etc/hostname"
+
+
+def refused(source: str, *, options: tuple[str, ...] = (), names: tuple[str, ...] = ()) -> str:
+    with pytest.raises(CompileError) as caught:
+        compile_source(source, options, names)
+    return str(caught.value)
+
+
+REACHING = {
+    "include of a path": f'#include "{SECRET}"\n',
+    "include in brackets": f"#include <{SECRET}>\n",
+    "include of a relative path": '#include "../../../../etc/hostname"\n',
+    "include of a system header": "#include <unistd.h>\n",
+    "include by a macro": f'#define H "{SECRET}"\n#include H\n',
+    "include behind a comment": f'/* */ # /* */ include "{SECRET}"\n',
+    "include over two lines": f'#inc\\\nlude "{SECRET}"\n',
+    "include by a digraph": f'%:include "{SECRET}"\n',
+    "include by a digraph over two lines": f'%\\\n:include "{SECRET}"\n',
+    "include after a form feed": f'\f#include "{SECRET}"\n',
+    "include with blanks after the splice": f'#inc\\  \nlude "{SECRET}"\n',
+    "include after carriage returns": f'int x;\r#include "{SECRET}"\n',
+    "include_next": "#include_next <stdio.h>\n",
+    "import": f'#import "{SECRET}"\n',
+    "embed": f'#embed "{SECRET}"\n',
+    "line": '#line 7 "other.cu"\n',
+    "line marker": '# 7 "other.cu"\n',
+    "ident": '#ident "x"\n',
+    "dependency": f'#pragma GCC dependency "{SECRET}"\n',
+    "optimize": '#pragma GCC optimize ("O0")\n',
+    "pragma in code": '_Pragma("GCC poison int")\n',
+    "pragma spliced": '_Pra\\\ngma("GCC poison int")\n',
+    "question about a file": f'#if __has_include("{SECRET}")\n#endif\n',
+    "question spliced": f'#if __has_\\\ninclude("{SECRET}")\n#endif\n',
+    "assembler": f'__device__ void g() {{ asm(".incbin \\"{SECRET}\\""); }}\n',
+    "assembler at file level": f'__asm__(".incbin \\"{SECRET}\\"");\n',
+    "assembler by a macro": '#define A asm\nA("nop");\n',
+    "assembler by pasting": '#define J(a, b) a##b\nJ(as, m)("nop");\n',
+    "assembler spliced": 'as\\\nm("nop");\n',
+    "constructor": "__attribute__((constructor)) void g() {}\n",
+    "constructor by a standard attribute": "[[gnu::constructor]] void g() {}\n",
+    "constructor by a digraph": "<:<:gnu::constructor:>:> void g() {}\n",
+    "attributes by using": "[[using gnu: constructor]] void g() {}\n",
+    "alias": 'extern "C" void h() __attribute__((alias("f")));\n',
+    "section": '__attribute__((section(".init_array"))) void (*g)() = nullptr;\n',
+    "a name of the runtime": 'extern "C" int learnml_launch(void *);\n',
+    "a hook redefined": 'extern "C" void __tsan_read4(void *) {}\n',
+    "a macro of the runtime": "#undef LEARNML_ENTRIES\n",
+    "a keyword redefined": "#define __shared__ static\n",
+    "raw string": 'const char *s = R"(#include)";\n',
+    "module": "import std;\n",
+    "file name": "const char *s = __FILE__;\n",
+}
+
+
+@pytest.mark.parametrize("head", REACHING.values(), ids=REACHING.keys())
+def test_sources_that_reach_beyond_arithmetic_are_refused(head: str) -> None:
+    message = refused(head + KERNEL.replace("VALUE", "1"))
+
+    assert "gave up" not in message
+    assert Path(SECRET).read_text().strip() not in message
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n#include <cstdint>\n",
+        "#pragma once\n",
+        "#define TWICE(x) \\\n  ((x) + \\\n   (x))\n",
+        "// #include <unistd.h> and asm(\"nop\") in a comment\n",
+        "#ifdef __NOT_HERE__\nasm(\"only there\");\n#endif\n",
+        "#ifndef LEARNML_CPU\nasm(\"only on a device\");\n#endif\n",
+        "/* läuft */ // naïve\n",
+        "namespace tools { template <int N> struct Size { enum { value = N }; }; }\n",
+    ],
+)  # fmt: skip
+def test_ordinary_sources_are_not(head: str) -> None:
+    built = compile_source(head + KERNEL.replace("VALUE", "1"))
+
+    assert built.kernels == ("f",)
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["-I/etc", "-include/etc/passwd", f"-DX=1 -include {SECRET}", "-fplugin=x.so", "@args", "-DX=`id`",
+     "-DLEARNML_X=1", "-o/tmp/x", "-B/tmp", "-specs=x", "-wrapper", "--sysroot=/"],
+)  # fmt: skip
+def test_options_that_reach_files_are_refused(option: str) -> None:
+    assert "is not taken here" in refused(KERNEL.replace("VALUE", "1"), options=(option,))
+
+
+def test_usual_options_are_taken() -> None:
+    options = ("-std=c++17", "--use_fast_math", "-DVALUE=41+1", "-DFLAG")
+
+    assert compile_source(KERNEL, options).kernels == ("f",)
+
+
+@pytest.mark.parametrize("name", ['f"', "f<1>;\n#include", "f, 0), evil(", "g", "f}", "f\\", "(f)"])
+def test_name_expressions_are_names(name: str) -> None:
+    source = KERNEL.replace("VALUE", "1").replace('extern "C"', "template <int N>")
+
+    refused(source, names=(name,))
+
+
+BOMBS = {
+    "templates": (
+        "template <int N> struct A { typedef A<N + 1> next; enum { v = next::v }; };\n",
+        "A<0>::v",
+    ),
+    "instances": (
+        "template <int N, int M> struct B { enum { v = B<N - 1, 2 * M>::v + B<N - 1, 2 * M + 1>::v }; };\n"
+        "template <int M> struct B<0, M> { enum { v = M }; };\n",
+        "B<24, 0>::v",
+    ),
+    "constexpr": (
+        "constexpr int spin(int n) { int s = 0; for (long i = 0; i < 1L << 40; i++) s += i % n; return s; }\n",
+        "std::integral_constant<int, spin(3)>::value",
+    ),
+    "macros": (
+        "#define A0 1+\n"
+        + "".join(f"#define A{n + 1} A{n} A{n} A{n} A{n} A{n} A{n} A{n} A{n}\n" for n in range(9)),
+        "A9 1",
+    ),
+    "data": ("__device__ int huge[1 << 28] = {1};\n", "huge[1]"),
+}
+
+
+@pytest.mark.parametrize(("head", "value"), BOMBS.values(), ids=BOMBS.keys())
+def test_bombs_go_off_in_their_box(head: str, value: str) -> None:
+    refused(head + KERNEL.replace("VALUE", value))
+
+
+def test_too_long_sources_are_refused() -> None:
+    assert "KB" in refused(KERNEL.replace("VALUE", "1") + "\n" * SOURCE_BYTES)
+
+
+def test_errors_come_with_the_line_of_the_source() -> None:
+    source = "// first\n\n#define N 4\n__device__ int g(int a) {\n  return a + b;\n}\n"
+    with pytest.raises(CompileError) as caught:
+        compile_source(source + KERNEL.replace("VALUE", "g(N) +"))
+
+    found = [(d.kind, d.line) for d in caught.value.diagnostics]
+    assert found == [("compile-error", 5), ("compile-error", 7)]
+    assert "'b' was not declared" in caught.value.diagnostics[0].message
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("int x;\n", "no kernel"),
+        ("__global__ void f(int *p) { p[0] = 1; }\n", 'extern "C"'),
+        ('extern "C" __global__ void f(int *p) { threadIdx.x = 1; }\n', "cannot be assigned"),
+        ('#include <cub/cub.cuh>\n' + KERNEL, "yours to write"),
+        ('/* open\n' + KERNEL, "never ends"),
+        ("__device__ __half g;\n" + KERNEL, "#include <cuda_fp16.h>"),
+        ('extern "C" __global__ void f(int *p) { p[0] = g(); }\n int g();\n', "'g' was not declared"),
+    ],
+)  # fmt: skip
+def test_messages_say_what_to_do(source: str, says: str) -> None:
+    assert says in refused(source)
+
+
+# --- the sandbox itself, without the rules before it ------------------------------------------------
+def attempt(*command: str) -> str:
+    with compiling.work_folder() as folder:
+        run = compiling.run(command, folder, {"/kit": toolchain.kit()})
+        return f"{run.returncode} {run.messages}"
+
+
+def test_the_compiler_finds_no_files_but_its_own(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("a secret of the worker")
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.owner() == Path.home().owner() and folder != Path("/tmp"):
+            os.chmod(folder, folder.stat().st_mode | 0o755)  # noqa: S103
+
+    assert "a secret" not in attempt("cat", str(secret))
+    assert attempt("cat", SECRET).startswith("1 ")
+    assert "LEARNML" not in attempt("sh", "-c", "set")
+    assert attempt("ls", "/proc").startswith("2 ")
+    assert attempt("sh", "-c", "echo > /kit/runtime.o").startswith("2 ")
+    assert attempt("sh", "-c", "echo > /usr/bin/cc1plus").startswith("2 ")
+    # Positive controls: it can read the kit and write to its folder.
+    assert attempt("ls", "/kit").startswith("0 ")
+    assert "runtime.o" in attempt("ls", "/kit")
+    assert attempt("sh", "-c", "echo > here").startswith("0 ")
+
+
+def test_the_compiler_is_nobody_and_alone() -> None:
+    assert "Uid" not in attempt("id", "-u")
+    assert attempt("id", "-u").split()[1] != "0"
+    assert "Permission" in attempt("sh", "-c", "mkdir /new 2>&1 || echo Permission")
+    assert attempt("sh", "-c", "exec 3<>/dev/tcp/127.0.0.1/80").split()[0] != "0"
+    assert attempt("sh", "-c", "kill -0 1 && kill -9 $PPID; true").startswith(("0 ", "-", "137"))
+
+
+def confined(monkeypatch: pytest.MonkeyPatch, *command: str) -> str:
+    """Run a command as on a machine without bubblewrap, where the operator allows level B."""
+    monkeypatch.setattr(bubblewrap, "programs", lambda: [])
+    monkeypatch.setenv(ALLOW_NO_NAMESPACES, "1")
+    kit = toolchain.kit()
+    with compiling.work_folder() as folder:
+        run = compiling.run(command, folder, {"/kit": kit}, confine=kit / toolchain.CONFINE)
+        return f"{run.returncode} {run.messages}"
+
+
+def test_without_namespaces_landlock_keeps_the_compiler_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def attempt(*command: str) -> str:
+        return confined(monkeypatch, *command)
+
+    assert attempt("cat", SECRET).startswith("1 ")
+    assert attempt("sh", "-c", "ls /proc/self").split()[0] != "0"
+    assert attempt("sh", "-c", "echo > /kit/runtime.o").startswith("2 ")
+    assert attempt("sh", "-c", "echo > /tmp/learnml-left-behind").startswith("2 ")
+    assert "runtime.o" in attempt("ls", "/kit")
+    assert attempt("sh", "-c", "echo > here && cat here").startswith("0 ")
+
+
+def test_without_namespaces_kernels_compile_where_that_is_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bubblewrap, "programs", lambda: [])
+    source = KERNEL.replace("VALUE", str(os.getpid()))
+    with pytest.raises(CompilerMissingError, match="bubblewrap"):
+        compile_source(source)
+
+    monkeypatch.setenv(ALLOW_NO_NAMESPACES, "1")
+
+    assert compile_source(source).kernels == ("f",)
+
+
+def test_a_compiler_that_never_ends_is_stopped() -> None:
+    limits = compiling.CompilerLimits(wall_seconds=0.5)
+    with compiling.work_folder() as folder:
+        run = compiling.run(["sleep", "30"], folder, {}, limits)
+
+    assert run.stopped == "wall"
+    assert run.seconds < 5
+
+
+def test_what_compiles_is_kept_under_a_key_of_all_that_goes_in() -> None:
+    source = KERNEL.replace("VALUE", "123")
+
+    first, again = compile_source(source), compile_source(source)
+    others = (
+        compile_source(KERNEL, ("-DVALUE=123",)),
+        compile_source(KERNEL.replace("VALUE", "124")),
+        compile_source(source.replace("f(", "g(")),
+    )
+
+    assert again.cached
+    assert again.library == first.library
+    assert len({first.key, *(other.key for other in others)}) == 4
+    assert toolchain.version() in str(toolchain.kit())
+
+
+def test_the_folder_does_not_grow_without_end(tmp_path: Path) -> None:
+    for age in range(5):
+        path = tmp_path / f"{age}.so"
+        path.write_bytes(b"")
+        os.utime(path, (1000 - age, 1000 - age))
+
+    Cache.prune(tmp_path, kept=2)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.so", "1.so"]
+
+
+def test_a_folder_that_others_can_write_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "kernels"
+    place.mkdir(mode=0o755)
+    monkeypatch.setenv(toolchain.FOLDER_SETTING, str(place))
+    assert toolchain.folder.__wrapped__() == place
+
+    place.chmod(0o777)
+
+    with pytest.raises(CompilerMissingError, match="cannot be trusted"):
+        toolchain.folder.__wrapped__()
+
+
+def test_a_missing_compiler_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+
+    with pytest.raises(CompilerMissingError, match=r"apt-get install g\+\+"):
+        toolchain.compiler()

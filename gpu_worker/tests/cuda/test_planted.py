@@ -1,0 +1,122 @@
+"""Each planted mistake is found, at its line, in words; its honest twin passes without a word."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpu_worker.cuda_cpu import compile_source
+from gpu_worker.cuda_cpu.device import unwritten_output
+from gpu_worker.tests.cuda.device import Device, kernel
+from gpu_worker.tests.cuda.planted import PLANTED, Planted
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.id)
+def test_mistakes_are_found_at_their_line(planted: Planted) -> None:
+    device = Device()
+
+    found = device.findings(kernel(planted.source, "wrong"), *planted.wrong(device))
+
+    named = [item for item in found if item.kind == planted.kind]
+    assert named, [str(item) for item in found]
+    if planted.line is not None:
+        assert planted.line in {item.line for item in named}, [str(item) for item in named]
+    assert any(planted.says in item.message for item in named), named[0].message
+    assert named[0].kernel == "wrong"
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.id)
+def test_honest_twins_pass_without_a_word(planted: Planted) -> None:
+    device = Device()
+
+    report = device.launch(
+        kernel(planted.source, "honest"), *(planted.honest or planted.wrong)(device)
+    )
+
+    assert [str(item) for item in report.diagnostics] == []
+
+
+COPY = """extern "C" __global__ void copy(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}"""
+
+
+@pytest.mark.parametrize(("blocks", "missing"), [(3, 232), (4, 0)])
+def test_a_dropped_tail_is_found(blocks: int, missing: int) -> None:
+    device = Device()
+    x, y = device.array(np.arange(1000)), device.empty(1000)
+
+    report = device.launch(kernel(COPY, "copy"), (blocks,), (256,), (x, y, np.int32(1000)))
+    found = unwritten_output("y", y.block, 4, report)
+
+    if not missing:
+        assert found is None
+        return
+    assert found is not None
+    assert found.kind == "unwritten-output"
+    assert f"{missing} of the 1,000 elements" in found.message
+    assert "index 768" in found.message
+
+
+def test_what_the_host_wrote_counts_as_written() -> None:
+    device = Device()
+    x, y = device.array(np.arange(1000)), device.empty(1000)
+    device.launch(kernel(COPY, "copy"), (3,), (256,), (x, y, np.int32(1000)))
+
+    y.block.mark_written(768 * 4, 232 * 4)
+
+    assert unwritten_output("y", y.block, 4) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("float scale = 1 / n;\n y[0] = scale;", 2),
+        ("\n y[0] = 3.f * (1 / n);", 3),
+        ("float f = (float)(m / n);\n y[0] = f;", 2),
+        ("float share = m / n;\n y[0] = share;", 2),
+        ("y[0] = 1 / blockDim.x;", 2),
+        ("float scale = 1.0f / n;\n y[0] = scale;", None),
+        ("int blocks = (n + 255) / 256;\n y[0] = blocks;", None),
+        ("float f = (float)m / n;\n y[0] = f + threadIdx.x / 32;", None),
+        ("// 1 / n of integers\n y[0] = x / n;", None),
+    ],
+)
+def test_divisions_of_integers_are_noted(body: str, line: int | None) -> None:
+    source = f'extern "C" __global__ void f(float *y, int n, int m, float x) {{\n{body}\n}}'
+
+    notes = compile_source(source).diagnostics
+
+    assert [(note.kind, note.line) for note in notes] == (
+        [("integer-division", line)] if line else []
+    )
+
+
+def test_sums_in_bfloat16_are_found_behind_templates_and_intrinsics() -> None:
+    source = """#include <cuda_bf16.h>
+template <typename T> __global__ void dot(const T *x, T *y) {
+  T s = x[0];
+  for (int i = 0; i < 64; i++)
+    s = __hfma(x[i], x[i], s);
+  y[0] = s;
+}"""
+    dtype = pytest.importorskip("ml_dtypes").bfloat16
+    device = Device()
+    x = device.array(np.linspace(1, 2, 64), dtype)
+
+    found = device.findings(
+        kernel(source, "dot<__nv_bfloat16>"), (1,), (1,), (x, device.empty(1, dtype))
+    )
+
+    assert [(item.kind, item.line) for item in found] == [("half-accumulation", 5)]
+
+
+def test_a_launch_that_never_ends_is_stopped() -> None:
+    source = 'extern "C" __global__ void spin(volatile int *flag) {\n  while (*flag == 0) { }\n}'
+    device = Device()
+
+    found = device.findings(kernel(source, "spin"), (1,), (1,), (device.array([0], np.int32),),
+                            step_limit=100_000, order="forward")  # fmt: skip
+
+    assert [(item.kind, item.line) for item in found] == [("time-limit", 2)]

@@ -1,0 +1,298 @@
+"""Kernels compute what CUDA says they compute."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from gpu_worker.cuda_cpu.device import LaunchError
+from gpu_worker.tests.cuda.device import Device, kernel, module, source
+
+BLOCKS = source("blocks")
+
+
+@pytest.fixture
+def device() -> Device:
+    return Device()
+
+
+def test_threads_know_their_place_in_three_dimensions(device: Device) -> None:
+    out = device.empty(2 * 3 * 2 * 24, np.int32)
+
+    report = device.launch(kernel(BLOCKS, "indices"), (2, 3, 2), (4, 3, 2), (out,))
+
+    expected = [block * 1000 + thread for block in range(12) for thread in range(24)]
+    assert out.host.tolist() == expected
+    assert report.counters.threads == 288
+
+
+def test_static_shared_memory_has_its_shape(device: Device) -> None:
+    x, y = device.array(np.arange(64).reshape(8, 8)), device.empty((8, 8))
+
+    report = device.launch(kernel(BLOCKS, "transposed"), (1,), (8, 8), (x, y, np.int32(8)))
+
+    assert np.array_equal(y.host, x.host.T)
+    assert report.counters.barriers == 1
+    assert kernel(BLOCKS, "transposed").shared_size_bytes == 8 * 9 * 4
+
+
+def test_dynamic_shared_memory_has_the_size_of_the_launch(device: Device) -> None:
+    x, y = device.array(np.arange(100), np.float64), device.empty(100, np.float64)
+
+    device.launch(kernel(BLOCKS, "reversed"), (1,), (100,), (x, y), 800)
+
+    assert np.array_equal(y.host, x.host[::-1])
+
+
+def test_more_shared_memory_after_asking_for_it(device: Device) -> None:
+    which = module(BLOCKS).kernel("reversed")
+    x, y = device.array(np.arange(1000), np.float64), device.empty(1000, np.float64)
+    which.max_dynamic_shared_size_bytes = 100_000
+
+    device.launch(which, (1,), (1000,), (x, y), 100_000)
+
+    assert np.array_equal(y.host, x.host[::-1])
+
+
+def test_barriers_count_and_vote(device: Device) -> None:
+    out = device.empty(5, np.int32)
+
+    device.launch(kernel(BLOCKS, "counted"), (1,), (100,), (out,))
+
+    assert out.host.tolist() == [50, 1, 1, 0, 0]
+
+
+def test_structures_go_by_value(device: Device) -> None:
+    y = device.empty(1)
+
+    device.launch(kernel(BLOCKS, "by_value"), (1,), (1,), (struct.pack("iif", 3, 4, 0.5), y))
+
+    assert y.host[0] == 6.0
+
+
+def test_constant_memory_is_set_from_outside_and_globals_stay(device: Device) -> None:
+    which = kernel(BLOCKS, "constants")
+    address, size = module(BLOCKS).global_address("table")
+    set_bytes(address, np.array([1, 2, 3, 4], np.float32))
+    y = device.empty(4)
+
+    for _ in range(3):
+        device.launch(which, (1,), (4,), (y,), order="forward")
+
+    assert size == 16
+    assert y.host.tolist() == [1, 2, 3, 4]
+    assert read_bytes(*module(BLOCKS).global_address("calls"), np.int32)[0] % 3 == 0
+    with pytest.raises(KeyError):
+        module(BLOCKS).global_address("missing")
+
+
+def test_scalars_are_passed_by_their_own_type(device: Device) -> None:
+    out = device.empty(7, np.float64)
+    args = (1 << 40, np.int32(-5), np.uint32(7), np.float32(0.5), 0.1, True, np.int16(-3), out)
+
+    device.launch(kernel(BLOCKS, "scalars"), (1,), (1,), args)
+
+    assert out.host.tolist() == [float(1 << 40), -5, 7, 0.5, 0.1, 1, -3]
+
+
+def test_what_a_kernel_prints_is_kept(device: Device) -> None:
+    report = device.launch(kernel(BLOCKS, "spoken"), (2,), (32,), (np.int32(3),), order="forward")
+
+    assert report.output == "n = 3, half = 1.5\n" * 2
+
+
+def test_a_failed_assertion_stops_the_launch_at_its_line(device: Device) -> None:
+    device.launch(kernel(BLOCKS, "checked"), (1,), (32,), (np.int32(1),))
+
+    with pytest.raises(LaunchError) as caught:
+        device.launch(kernel(BLOCKS, "checked"), (1,), (32,), (np.int32(0),))
+
+    line = BLOCKS.splitlines().index("  assert(n > 0);") + 1
+    assert [(d.kind, d.line) for d in caught.value.diagnostics] == [("trap", line)]
+
+
+def set_bytes(address: int, values: Any) -> None:
+    ctypes.memmove(address, values.ctypes.data, values.nbytes)
+
+
+def read_bytes(address: int, size: int, dtype: Any) -> Any:
+    return np.frombuffer(ctypes.string_at(address, size), dtype)
+
+
+WARPS = source("warps")
+
+
+def test_lanes_exchange_and_vote(device: Device) -> None:
+    out = device.empty((15, 32), np.int32)
+
+    device.launch(kernel(WARPS, "shuffles"), (1,), (32,), (out,))
+
+    lane = np.arange(32)
+    value = 100 + lane
+    expected = [
+        np.full(32, 103), 100 + lane // 8 * 8 + 1, np.where(lane >= 2, value - 2, value),
+        np.where(lane + 3 < 32, value + 3, value), np.where(lane % 8, value - 1, value),
+        np.where(lane % 8 < 7, value + 1, value), 100 + (lane ^ 5),
+        np.where((lane ^ 4) <= (lane | 3), 100 + (lane ^ 4), value),
+        np.full(32, 7), np.full(32, 1), np.full(32, 0), np.full(32, 8), np.full(32, 496),
+        np.full(32, 0), np.full(32, 32),
+    ]  # fmt: skip
+    for number, (got, wanted) in enumerate(zip(out.host, expected, strict=True)):
+        assert got.tolist() == wanted.tolist(), number
+
+
+def test_parts_of_a_warp_work_apart(device: Device) -> None:
+    out = device.empty(32, np.int32)
+
+    device.launch(kernel(WARPS, "halves_of_a_warp"), (1,), (32,), (out,))
+
+    assert out.host.tolist() == [120] * 16 + [376] * 16
+
+
+def test_cooperative_groups_of_a_block(device: Device) -> None:
+    out = device.empty(64)
+
+    device.launch(kernel(WARPS, "groups"), (1,), (64,), (out,))
+
+    rank = np.arange(64)
+    sums = rank.reshape(8, 8).sum(axis=1)
+    assert out.host.tolist() == (sums[rank // 8] + 2 + 8).tolist()
+
+
+ATOMICS = source("atomics")
+
+
+def test_atomics_lose_nothing(device: Device) -> None:
+    start = [0, 0, -9, 9, 0, 255, 0, 0, 0]
+    i, u = device.array(start, np.int32), device.array([0, 3], np.uint32)
+    wide, single, double = (device.array([0], dtype) for dtype in (np.uint64, "f4", "f8"))
+
+    report = device.launch(
+        kernel(ATOMICS, "counted"), (2,), (64,), (i, u, wide, single, double), order="random"
+    )
+
+    assert i.host.tolist() == [128, -256, 127, -127, 9, 0, 255, 0, 127 * 64]
+    assert u.host.tolist() == [28, 3]
+    assert (wide.host[0], single.host[0], double.host[0]) == (128 << 33, 128, 64)
+    assert report.counters.atomics >= 13 * 128
+    # Reading what others change by atomics is the first half of a compare-and-swap loop.
+    assert {d.kind for d in report.diagnostics} <= {"global-race"}
+
+
+def test_the_last_block_may_read_what_others_wrote_behind_a_fence(device: Device) -> None:
+    x, parts, y = device.array(np.arange(8)), device.empty(8), device.empty(1)
+
+    report = device.launch(
+        kernel(ATOMICS, "last_block"), (8,), (1,), (x, parts, y, device.array([0], np.uint32))
+    )
+
+    assert y.host[0] == 28
+    assert report.diagnostics == []
+
+
+ORDERED = source("orders")
+
+
+@pytest.mark.parametrize("order", ["forward", "reverse", "random"])
+def test_every_block_and_thread_runs_once_in_any_order(device: Device, order: str) -> None:
+    seen, first = device.array(np.zeros(24 * 70), np.int32), device.array([0], np.int32)
+    turn = device.array([0], np.int32)
+
+    for seed in range(5):
+        device.launch(
+            kernel(ORDERED, "visited"),
+            (4, 3, 2),
+            (70,),
+            (seen, turn, first),
+            order=order,
+            seed=seed,
+        )
+
+    assert seen.host.tolist() == [5] * (24 * 70)
+    starts = {"forward": [0], "reverse": [24 * 70 - 1]}
+    assert first.host[0] in starts.get(order, range(24 * 70))
+
+
+def test_atomic_sums_of_floats_depend_on_the_order_and_are_no_mistake(device: Device) -> None:
+    x = device.array(np.random.default_rng(0).standard_normal(512) * 1e3)
+
+    report = device.launch(
+        kernel(ORDERED, "summed"),
+        (4,),
+        (128,),
+        (x, device.array([0.0])),
+        orders=("forward", "random"),
+    )
+
+    assert [(d.kind, d.severity) for d in report.diagnostics] == [("order-dependent", "warning")]
+
+
+def test_a_launch_is_the_same_each_time_for_one_seed(device: Device) -> None:
+    x = device.array(np.random.default_rng(0).standard_normal(512) * 1e3)
+    sums = []
+    for _ in range(3):
+        y = device.array([0.0])
+        device.launch(kernel(ORDERED, "summed"), (4,), (128,), (x, y), order="random", seed=3)
+        sums.append(y.host[0])
+
+    assert len(set(sums)) == 1
+
+
+SIXTEEN_BITS = source("sixteen_bits")
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("__half", np.float16), ("__nv_bfloat16", ml_dtypes.bfloat16)]
+)
+def test_sixteen_bit_arithmetic_is_rounded_as_by_numpy(
+    device: Device, name: str, dtype: Any
+) -> None:
+    rng = np.random.default_rng(5)
+    n = 4096
+    a, b = (rng.standard_normal(n).astype(dtype) for _ in range(2))
+    x = np.concatenate([rng.standard_normal(n // 2), 1 + np.arange(n // 2) / 2**12]).astype("f4")
+    out, wide = device.empty((7, n), dtype), device.empty(n)
+    args = (device.array(a, dtype), device.array(b, dtype), out, device.array(x), wide, np.int32(n))
+
+    device.launch(kernel(SIXTEEN_BITS, f"arithmetic<{name}>"), (n // 256,), (256,), args)
+
+    fused = (a.astype("f8") * b.astype("f8") + a.astype("f8")).astype("f4").astype(dtype)
+    expected = (a + b, a * b, a - b, a / b, fused, x.astype(dtype), np.sqrt(np.abs(a)))
+    for number, (got, wanted) in enumerate(zip(out.host, expected, strict=True)):
+        same = got.view(np.uint16) == wanted.view(np.uint16)
+        # Rounding to float32 on the way, as NumPy does here, now and then goes the other way.
+        assert same.mean() > (0.999 if number == 4 else 0.99999), number
+    assert np.array_equal(wide.host, a.astype("f4"))
+
+
+def test_vector_types_move_as_one(device: Device) -> None:
+    a, v = device.array(np.arange(64), np.float16), device.array(np.arange(128))
+    out, w = device.empty(64, np.float16), device.empty(128)
+
+    report = device.launch(kernel(SIXTEEN_BITS, "pairs"), (1,), (32,), (a, out, v, w))
+
+    assert np.array_equal(out.host, 2 * a.host + 1)
+    assert np.array_equal(w.host.reshape(32, 4), v.host.reshape(32, 4)[:, ::-1])
+    requests = {(access.write, access.bytes // 32) for access in report.counters.accesses}
+    assert requests == {(False, 4), (True, 4), (False, 16), (True, 16)}
+
+
+def test_functions_of_one_number(device: Device) -> None:
+    x = np.linspace(0.25, 2.75, 32, dtype=np.float32)
+    y = device.empty((14, 32))
+
+    device.launch(kernel(SIXTEEN_BITS, "functions"), (1,), (32,), (device.array(x), y))
+
+    wide = x.astype("f8")
+    expected = (
+        wide**-0.5, wide**-0.5, np.exp(wide), np.log(wide), 1 / wide, wide**2, wide**2 + 1,
+        np.maximum(wide, 1), 1 + np.minimum(wide, 0.5), np.minimum(wide, 1), np.rint(wide), wide,
+        wide**-0.5, 2**wide,
+    )  # fmt: skip
+    for number, (got, wanted) in enumerate(zip(y.host, expected, strict=True)):
+        np.testing.assert_allclose(got, wanted, rtol=5e-7, atol=1e-7, err_msg=str(number))

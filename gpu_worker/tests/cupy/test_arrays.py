@@ -1,0 +1,215 @@
+"""The stand-in's arrays give what NumPy gives, and refuse what CuPy refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import gpu_worker.cupy_cpu as cp
+from gpu_worker.cupy_cpu import linalg, random
+
+DTYPES = ("float32", "float64", "float16")
+DRAW = np.random.default_rng(3)
+VALUES = DRAW.standard_normal((3, 4, 5)) + 2.0
+
+SAME: list[Callable[[Any, Any], Any]] = [
+    lambda xp, x: x + 2,
+    lambda xp, x: 1 / x - x**2,
+    lambda xp, x: -x * x + abs(x),
+    lambda xp, x: xp.sqrt(xp.abs(x)),
+    lambda xp, x: xp.maximum(x, 1.5),
+    lambda xp, x: xp.exp(x[:, 1:, ::2]),
+    lambda xp, x: (x > 2) & ~(x < 1),
+    lambda xp, x: x.max(axis=-1, keepdims=True),
+    lambda xp, x: xp.argmax(x, axis=1),
+    lambda xp, x: x.T.reshape(5, -1),
+    lambda xp, x: x.swapaxes(0, 2)[::-1],
+    lambda xp, x: xp.broadcast_to(x[0, 0], (2, 5)),
+    lambda xp, x: xp.concatenate([x, x[:1]], axis=0),
+    lambda xp, x: xp.stack([x, x + 1], axis=-1),
+    lambda xp, x: xp.where(x > 2, x, 0),
+    lambda xp, x: xp.clip(x, 1, 3),
+    lambda xp, x: x[x > 2],
+    lambda xp, x: x[..., None].squeeze(-1),
+    lambda xp, x: xp.take(x, xp.asarray([0, 2]), axis=0),
+    lambda xp, x: xp.cumsum(x, axis=1).shape,
+    lambda xp, x: xp.arange(5) * 2,
+    lambda xp, x: xp.linspace(0, 1, 7),
+    lambda xp, x: xp.zeros_like(x) + xp.ones(5),
+    lambda xp, x: xp.result_type(x, xp.float64),
+    lambda xp, x: xp.isfinite(x / 0),
+    lambda xp, x: xp.count_nonzero(x > 2),
+    lambda xp, x: x.flatten().tolist()[:3],
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("number", range(len(SAME)))
+def test_operations_give_what_numpy_gives(number: int, dtype: str) -> None:
+    values = VALUES.astype(dtype)
+    with np.errstate(all="ignore"):
+        expected = SAME[number](np, values.copy())
+    got = SAME[number](cp, cp.asarray(values))
+    if isinstance(got, cp.ndarray):
+        assert type(expected) is not cp.ndarray
+        assert got.dtype == np.asarray(expected).dtype
+        assert np.array_equal(got.get(), expected)
+    else:
+        assert got == expected
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["sum", "mean", "var", "std"])
+def test_halves_are_added_up_in_float32_and_rounded_once(name: str, dtype: str) -> None:
+    values = (DRAW.standard_normal((4, 3000)) + 1).astype(dtype)
+    got = getattr(cp, name)(cp.asarray(values), axis=-1)
+    exact = getattr(np, name)(values.astype(np.float64), axis=-1)
+    assert got.dtype == values.dtype
+    unit = float(ml_dtypes.finfo(values.dtype).eps) * np.abs(exact)
+    # The mean is rounded before the squares about it are added up, as in CuPy.
+    assert (np.abs(got.get().astype(np.float64) - exact) <= unit).all()
+
+
+def test_a_sum_in_half_precision_does_not_stop_at_2048() -> None:
+    assert float(cp.ones(60_000, cp.float16).sum(dtype=cp.float32)) == 60_000
+    assert float(cp.sum(cp.full((5_000, 1), 1, cp.float16), axis=0)[0]) == 5_000
+    assert float(cp.mean(cp.ones(300, ml_dtypes.bfloat16))) == 1.0
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_products_of_halves_are_added_up_in_float32(dtype: str) -> None:
+    ones = cp.ones((4, 3000), dtype)
+    for product in (ones @ ones.T, cp.einsum("id,jd->ij", ones, ones), cp.dot(ones, ones.T)):
+        assert product.dtype == np.dtype(dtype)
+        assert float(product[0, 0]) == float(np.asarray(3000.0).astype(dtype))
+    assert float(linalg.norm(ones[0])) == pytest.approx(3000**0.5, rel=1e-2)
+
+
+def test_bfloat16_is_a_dtype_of_its_own() -> None:
+    x = cp.asarray([1.0, 2.0, 3.0], dtype=ml_dtypes.bfloat16)
+    assert x.dtype == np.dtype(ml_dtypes.bfloat16)
+    assert (x * x).dtype == x.dtype
+    # As CuPy promotes it: a Python float is wider than bfloat16, and float32 comes next.
+    assert (x * 2.5).dtype == np.float32
+    assert (x * cp.float32(2)).dtype == np.float32
+    assert cp.finfo(ml_dtypes.bfloat16).eps == pytest.approx(2**-7)
+    assert x.astype(cp.float32).get().tolist() == [1.0, 2.0, 3.0]
+
+
+# --- what CuPy refuses -------------------------------------------------------------------------
+def test_an_array_does_not_turn_into_numpys_by_itself() -> None:
+    x = cp.ones(3)
+    with pytest.raises(TypeError, match=r"Implicit conversion .* use `.get\(\)`"):
+        np.asarray(x)
+    with pytest.raises(TypeError, match="Implicit conversion"):
+        np.array([x, x])
+    assert type(x.get()) is type(cp.asnumpy(x)) is np.ndarray
+    assert cp.asnumpy([1, 2]).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "mixed",
+    [
+        lambda x, n: x + n,
+        lambda x, n: n + x,
+        lambda x, n: n * x,
+        lambda x, n: cp.add(x, n),
+        lambda x, n: np.add(n, x),
+        lambda x, n: cp.mean(n),
+        lambda x, n: x.dot(n),
+        lambda x, n: cp.where(x > 0, n, x),
+        lambda x, n: cp.concatenate([x, n]),
+        lambda x, n: x.__setitem__(slice(None), n),
+        lambda x, n: cp.add(x, [1, 2, 3]),
+    ],
+)
+def test_numpys_arrays_are_not_mixed_with_the_devices(mixed: Any) -> None:
+    with pytest.raises(TypeError, match="Unsupported type"):
+        mixed(cp.ones(3), np.ones(3))
+
+
+def test_numpys_functions_on_a_device_array_stay_on_the_device() -> None:
+    x = cp.asarray(VALUES)
+    for result in (np.sqrt(x), np.mean(x, axis=0), np.linalg.norm(x), np.concatenate([x, x])):
+        assert type(result) is cp.ndarray
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "near"),
+    [
+        (cp, "sqrtt", "sqrt"),
+        (cp, "elementwisekernel", "ElementwiseKernel"),
+        (linalg, "nrm", "norm"),
+        (random, "rannd", "rand"),
+        (cp.cuda, "Streams", "Stream"),
+        (cp.ones(1), "reshap", "reshape"),
+    ],
+)
+def test_what_the_stand_in_lacks_is_said_with_near_names(place: Any, name: str, near: str) -> None:
+    with pytest.raises(AttributeError, match=f"stand-in for CuPy has no .*{name}.*{near}"):
+        getattr(place, name)
+
+
+def test_names_that_cupy_itself_lacks_are_not_offered() -> None:
+    with pytest.raises(AttributeError, match=r"ml_dtypes\.bfloat16"):
+        cp.bfloat16  # noqa: B018
+    with pytest.raises(AttributeError, match=r"1 / cupy\.sqrt"):
+        cp.rsqrt  # noqa: B018
+
+
+def test_it_says_what_it_is() -> None:
+    assert "cpu" in cp.__version__
+    assert cp.get_array_module(cp.ones(1)) is cp
+    assert cp.get_array_module(np.ones(1)) is np
+    assert "stand-in" in cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
+
+
+# --- memory ------------------------------------------------------------------------------------
+def test_a_single_element_is_an_array_and_a_view() -> None:
+    x = cp.zeros((2, 3))
+    element = x[1, 2]
+    assert type(element) is cp.ndarray
+    assert element.shape == ()
+    x[1, 2] = 7
+    assert float(element) == int(element) == element.item() == 7
+
+
+def test_views_share_memory_and_results_do_not() -> None:
+    x = cp.arange(12.0).reshape(3, 4)
+    view, copy = x.T[1:], x.astype(x.dtype)
+    x[...] = 5
+    assert (view.get() == 5).all()
+    assert copy.get()[0, 1] == 1
+    assert x.data.ptr % 256 == 0
+
+
+def test_work_in_place_keeps_the_array() -> None:
+    x = cp.ones(4, cp.float32)
+    same = x
+    x += 1
+    x *= cp.full(4, 3, cp.float32)
+    assert same is x
+    assert same.get().tolist() == [6, 6, 6, 6]
+    out = cp.empty_like(x)
+    assert cp.add(x, 1, out=out) is out
+    with pytest.raises(TypeError, match=r"cupy\.ndarray"):
+        cp.add(x, 1, out=np.empty(4, np.float32))
+
+
+def test_streams_events_devices_and_pools_change_nothing() -> None:
+    start, end = cp.cuda.Event(), cp.cuda.Event()
+    with cp.cuda.Device(0), cp.cuda.Stream(non_blocking=True) as stream:
+        start.record()
+        x = cp.ones(3) * 2
+        end.record(stream)
+    stream.synchronize()
+    end.synchronize()
+    cp.cuda.Device().synchronize()
+    cp.cuda.MemoryPool().free_all_blocks()
+    assert cp.cuda.get_elapsed_time(start, end) >= 0
+    assert cp.cuda.is_available()
+    assert float(x.sum()) == 6

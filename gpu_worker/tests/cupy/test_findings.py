@@ -1,0 +1,144 @@
+"""Findings point to the learner's own line, and say nothing that a hidden case could carry."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from gpu_worker.cuda_cpu.device.kinds import Kind as FaultKind
+from gpu_worker.exercises import get
+from gpu_worker.judge import casegen, findings
+from gpu_worker.judge.kernel_faults import MEANINGS
+from gpu_worker.judge.notes import read_notes
+from gpu_worker.judge.occupancy import occupancy
+from gpu_worker.sandbox.inside.building import BuildRequest, decode_build, encode_build
+from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
+
+KERNEL = "__global__ void twice(float* x) {\n  x[0] *= 2;\n  x[1] *= 2;\n  x[0] *= 2;\n}\n"
+SOURCE = f'''import cupy as cp
+
+CODE = r"""
+{KERNEL}"""
+k = cp.ElementwiseKernel("T x", "T y",
+                         "y = rsqrt(x) * 3", "scaled")
+'''
+
+
+def note(**fields: Any) -> dict[str, Any]:
+    return {
+        "kind": "out-of-bounds-read",
+        "severity": "error",
+        "kernel": "twice",
+        "line": 3,
+        "message": "LEAK 0.5",
+        "build": 0,
+        **fields,
+    }
+
+
+def found(
+    *notes: dict[str, Any], public: bool = True, built: Any = None, code: str = KERNEL
+) -> list[Any]:
+    exercise = get("rmsnorm")
+    cases = casegen.public_cases(exercise) if public else casegen.hidden_cases(exercise, 1)[:3]
+    payload = json.dumps({"diagnostics": notes}).encode()
+    noted = read_notes([Frame(Kind.NOTES, 0, 0, payload)])
+    requests = {0: BuildRequest(code, (), ())}
+    return findings.findings(SOURCE, requests, built or {}, noted, cases)
+
+
+def test_a_line_of_the_kernel_is_found_in_the_file() -> None:
+    (finding,) = found(note(line=3))
+    assert (finding.line, finding.kernel_line, finding.kernel) == (6, 3, "twice")
+    assert "x[1] *= 2" in SOURCE.splitlines()[5]
+    # The same text stands twice; the lines about it tell which is meant.
+    assert [found(note(line=line))[0].line for line in (2, 4)] == [5, 7]
+
+
+def test_a_line_around_the_learners_expression_is_found() -> None:
+    generated = "#include <x>\nfor (;;) {\n\ny = rsqrt(x) * 3;\n}\n"
+    assert found(note(line=4), code=generated)[0].line == 11
+    # What the stand-in wrote itself is in no line of his.
+    assert found(note(line=2), code=generated)[0].line is None
+
+
+@pytest.mark.parametrize("line", [None, 0, -4, 10**9])
+def test_a_line_that_cannot_be_is_left_out(line: int | None) -> None:
+    (finding,) = found(note(line=line))
+    assert finding.line is None
+    assert finding.kernel_line is None
+
+
+def test_in_hidden_cases_the_words_are_the_judges() -> None:
+    (public,) = found(note())
+    (hidden,) = found(note(), public=False)
+    assert public.message == "LEAK 0.5"
+    assert hidden.message == MEANINGS["out-of-bounds-read"]
+    assert hidden.kernel_line == 3
+    # A name that is not in the file could carry something too.
+    assert found(note(kernel="LEAK"), public=False)[0].kernel == ""
+
+
+def test_the_compilers_words_are_shown_of_source_that_the_learner_wrote() -> None:
+    built = {0: [note(kind="compile-error", message="expected ';'")]}
+    (own,) = found(note(kind="compile-error"), public=False, built=built)
+    assert own.message == "expected ';'"
+    (made_up,) = found(note(kind="compile-error"), public=False, built=built, code="LEAK\n\n\n")
+    assert made_up.message == MEANINGS["compile-error"]
+
+
+def test_each_kind_at_each_line_comes_once_the_worst_first() -> None:
+    many = [
+        note(kind="half-accumulation", severity="warning", kernel="twice<float>"),
+        note(kernel="twice<float>"),
+        note(kernel="twice<double>"),
+        note(kind="no-such-kind"),
+        note(severity="no-such-severity", line=2),
+    ]
+    assert [(f.severity, f.kind) for f in found(*many)] == [
+        ("error", "out-of-bounds-read"),
+        ("warning", "half-accumulation"),
+    ]
+
+
+def test_every_kind_of_the_executor_has_a_meaning_in_words() -> None:
+    assert {str(kind) for kind in FaultKind} == set(MEANINGS)
+    assert all(text.endswith(".") for text in MEANINGS.values())
+
+
+# --- requests for builds --------------------------------------------------------------------------
+def test_a_request_survives_the_way() -> None:
+    for request in (
+        BuildRequest("é\0x", (), ()),
+        BuildRequest("code", ("-std=c++17", "-DX=1"), ("f<float>", "g")),
+    ):
+        assert decode_build(encode_build(request)) == request
+
+
+@pytest.mark.parametrize("cut", range(0, 40, 3))
+def test_a_cut_or_changed_request_is_refused(cut: int) -> None:
+    whole = encode_build(BuildRequest("code", ("-a",), ("f", "g")))
+    with pytest.raises(WireError):
+        decode_build(whole[:cut] + b"\xff" * 3)
+
+
+# --- occupancy ------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("threads", "registers", "shared", "share", "limit"),
+    [
+        (1024, 32, 0, 1.0, "threads"),
+        (1024, 64, 0, 0.5, "registers"),
+        (256, 128, 0, 0.25, "registers"),
+        (256, 32, 100 * 1024, 0.25, "shared memory"),
+        (32, 16, 0, 0.5, "blocks"),
+        (128, 255, 0, 0.125, "registers"),
+    ],
+)
+def test_occupancy_is_what_bounds_it(
+    threads: int, registers: int, shared: int, share: float, limit: str
+) -> None:
+    result = occupancy(threads, registers, shared)
+    assert result.share == pytest.approx(share)
+    assert limit in result.limit

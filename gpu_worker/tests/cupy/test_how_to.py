@@ -1,0 +1,46 @@
+"""The kernel in docs/how-to works as the page says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpu_worker.cupy_cpu as cp
+from gpu_worker.cupy_cpu import host
+
+PAGE = Path(__file__).resolve().parents[3] / "docs/how-to/write-a-cuda-kernel-without-a-gpu.md"
+
+
+@pytest.fixture
+def code(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setitem(__import__("sys").modules, "cupy", cp)
+    (found,) = re.findall(r'```python title="kernel"\n(.*?)```', PAGE.read_text("utf-8"), re.DOTALL)
+    return str(found)
+
+
+def run(code: str) -> tuple[Any, Any]:
+    names: dict[str, Any] = {}
+    exec(code, names)  # noqa: S102  the page's own example
+    draw = np.random.default_rng(5)
+    x, gamma = (draw.standard_normal(s).astype(np.float32) for s in ((3, 100), (100,)))
+    host.take_notes()
+    got = names["rmsnorm"](cp.asarray(x), cp.asarray(gamma), 1e-5).get()
+    wide = x.astype(np.float64)
+    return got, wide / np.sqrt((wide * wide).mean(-1, keepdims=True) + 1e-5) * gamma
+
+
+def test_the_kernel_is_right_and_nothing_is_found(code: str) -> None:
+    got, expected = run(code)
+    assert got == pytest.approx(expected, rel=1e-5)
+    assert "diagnostics" not in host.take_notes()
+
+
+def test_without_the_barrier_the_page_tells_what_is_found(code: str) -> None:
+    run(code.replace("    __syncthreads();\n", ""))
+    kinds = {item["kind"] for item in host.take_notes()["diagnostics"]}
+    assert "missing-barrier" in kinds
+    assert "missing-barrier" in PAGE.read_text(encoding="utf-8")

@@ -1,0 +1,69 @@
+"""Stored submissions of the CuPy track get the outcome, the names and the findings they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_worker.exercises import get, slugs
+from gpu_worker.exercises.stored import KINDS, Stored, stored
+from gpu_worker.protocol import Track
+from gpu_worker.tests.cupy.conftest import GradeCupy
+
+FINDINGS = {
+    *("argument-count", "compile-error", "divergent-barrier", "global-race", "launch-size"),
+    *("misaligned-access", "missing-barrier", "out-of-bounds-read", "out-of-bounds-write"),
+    *("uninitialised-shared", "unwritten-output", "wrong-scalar-type"),
+}
+NEED_HIDDEN_CASES = {
+    "cached_by_address",
+    "layout_ignored",
+    "thread_per_column",
+    "vectors_misaligned",
+}
+"""All others fail in the public cases already: the hidden ones would only take longer."""
+
+
+def every(kind: str) -> list[Stored]:
+    return [item for slug in slugs() for item in stored(get(slug), kind, Track.CUPY)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("submission", every("correct"), ids=lambda item: item.id)
+def test_honest_solutions_pass(submission: Stored, grade_cupy: GradeCupy) -> None:
+    graded = grade_cupy(submission.source, submission.slug, timed=False)
+    explained = (graded.report.failure, graded.report.worst, graded.report.findings)
+    assert graded.outcome == "accepted", explained
+    assert not [finding for finding in graded.report.findings if finding.severity == "error"]
+
+
+@pytest.mark.parametrize("slug", slugs())
+def test_the_reference_is_accepted_and_moves_little(slug: str, grade_cupy: GradeCupy) -> None:
+    source = (get(slug).folder / "reference_cupy.py").read_text(encoding="utf-8")
+    graded = grade_cupy(source, slug)
+    assert graded.outcome == "accepted", (graded.report.failure, graded.report.worst)
+    assert graded.report.counted is not None
+
+
+@pytest.mark.parametrize("submission", every("wrong"), ids=lambda item: item.id)
+def test_wrong_solutions_get_what_their_header_says(
+    submission: Stored, grade_cupy: GradeCupy
+) -> None:
+    public = submission.path.stem not in NEED_HIDDEN_CASES
+    graded = grade_cupy(
+        submission.source,
+        submission.slug,
+        limits=submission.limits,
+        cases="public" if public else "all",
+    )
+    named = [mistake.id for mistake in graded.report.mistakes]
+    found = [finding.kind for finding in graded.report.findings]
+    explained = (graded.report.failure, graded.report.worst, graded.report.findings)
+    assert submission.complaint(graded.outcome, named, found) == "", explained
+    assert graded.score < 1.0
+
+
+def test_every_kind_of_wrong_kernel_is_stored() -> None:
+    assert {kind for item in every("wrong") for kind in item.findings} >= FINDINGS
+    assert {number for kind in KINDS for item in every(kind) for number in item.catalogue} >= {
+        *("3", "4", "12", "14", "29", "30", "31", "33", "37", "38", "43", "N12", "N13", "N14"),
+    }
+    assert any(not item.has_kernels for item in every("correct"))

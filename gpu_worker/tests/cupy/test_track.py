@@ -1,0 +1,269 @@
+"""Grading on the CuPy track without a device: the same judge, counts in place of times."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from gpu_worker import devices, node
+from gpu_worker.exercises import get, slugs
+from gpu_worker.judge import builds, casegen, grade_source
+from gpu_worker.judge.counting import counts_of
+from gpu_worker.protocol import GradeJob, Report, Track
+from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
+from gpu_worker.sandbox import stand_in
+from gpu_worker.sandbox.client import Zygote
+from gpu_worker.tests.cupy.conftest import GradeCupy, submission
+
+
+def test_both_exercises_offer_the_track_on_a_cpu_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert all(Track.CUPY in get(slug).tracks for slug in slugs())
+    assert devices.gradable_tracks(QUEUE_CPU) == [Track.NUMPY, Track.CUPY]
+    assert devices.gradable_tracks(QUEUE_GPU) == []
+    assert any(text.startswith("functional CuPy on CPU") for text in node.node_report().devices)
+    monkeypatch.setenv(devices.REQUIRE_DEVICE, "1")
+    assert devices.gradable_tracks(QUEUE_CPU) == [Track.NUMPY]
+
+
+@pytest.mark.parametrize("slug", slugs())
+def test_the_starter_loads_and_is_not_accepted(slug: str, grade_cupy: GradeCupy) -> None:
+    graded = grade_cupy(get(slug).starter("cupy"), slug, cases="public")
+    assert graded.outcome == "runtime_error"
+    assert graded.report.failure is not None
+    assert "NotImplementedError" in graded.report.failure.traceback
+
+
+def test_plans_hold_bfloat16_and_every_family_layout_and_sequence_of_numpys() -> None:
+    for slug in slugs():
+        exercise = get(slug)
+        plain, kernels = exercise.plans_for("numpy"), exercise.plans_for("cupy")
+        for name in ("group", "family", "layout", "sequence", "parameters", "dout", "checks"):
+            assert {getattr(p, name) for p in plain} == {getattr(p, name) for p in kernels}, name
+        assert {"bfloat16", "float16", "float32", "float64"} <= {p.dtype for p in kernels}
+        assert not any("bfloat16" in p.dtype or "kernel" in p.dtype for p in plain)
+        assert len(kernels) < len(plain)
+        rows = [c.shape for c in casegen.hidden_cases(exercise, 1, Track.CUPY)]
+        assert max(shape[-1] for shape in rows) >= 8192
+
+
+def test_array_expressions_are_accepted_and_marked_functional(
+    right_arrays: str, grade_cupy: GradeCupy
+) -> None:
+    graded = grade_cupy(right_arrays)
+    report = graded.report
+    assert (graded.outcome, graded.score) == ("accepted", 1.0)
+    assert report.execution == "functional, executed on CPU, not timed"
+    assert report.speed is None
+    assert report.counted is not None
+    forward, backward = report.counted.rows
+    assert (forward.direction, backward.direction) == ("forward", "backward")
+    assert forward.bytes_least == 2 * 16 * 1024 * 4
+    assert forward.launches == 11
+    assert forward.bytes_read + forward.bytes_written > 5 * forward.bytes_least
+    assert "NDs moved" in report.counted.advice[0]
+    assert Report.from_message(report.to_message()) == report
+
+
+def test_a_kernels_bytes_barriers_and_occupancy_are_reported(
+    right_kernel: str, grade_cupy: GradeCupy
+) -> None:
+    graded = grade_cupy(right_kernel)
+    assert graded.outcome == "accepted"
+    assert graded.report.counted is not None
+    forward = graded.report.counted.rows[0]
+    (kernel,) = forward.kernels
+    assert kernel.name == "forward<float, float>"
+    assert (kernel.grid, kernel.block) == ([16, 1, 1], [128, 1, 1])
+    assert kernel.barriers_per_row == 2
+    assert kernel.coalescing == 1.0
+    assert kernel.bank_conflicts == 0
+    # x is read twice, gamma in every row, but from the cache.
+    size = 16 * 1024 * 4
+    assert 2 * size < forward.bytes_read < 2.4 * size
+    assert kernel.registers is None or (kernel.registers > 8 and kernel.occupancy == 1.0)
+    assert any("reads the array that is its argument 1 2 times" in a for a in graded.report.notes)
+
+
+def test_counts_of_a_source_can_be_had_for_a_chapter(zygote: Zygote, right_kernel: str) -> None:
+    whole = counts_of(get("rmsnorm"), submission("array_expressions"), zygote)
+    fused = counts_of(get("rmsnorm"), right_kernel, zygote)
+    assert whole is not None
+    assert fused is not None
+    assert fused.rows[0].bytes_read < whole.rows[0].bytes_read
+    wrong = counts_of(get("rmsnorm"), submission("second_term_missing", "wrong"), zygote)
+    assert wrong is None
+
+
+def test_known_mistakes_are_named_as_on_the_numpy_track(grade_cupy: GradeCupy) -> None:
+    graded = grade_cupy(submission("gamma_missing_in_sum", "wrong"))
+    (mistake,) = graded.report.mistakes
+    assert mistake.id == "gamma-missing-in-sum"
+    assert mistake.formula == "rmsnorm"
+
+
+def test_a_numpy_array_is_no_result(grade_cupy: GradeCupy) -> None:
+    graded = grade_cupy(submission("numpy_result", "wrong"), cases="public")
+    assert graded.outcome == "contract_error"
+    assert graded.report.failure is not None
+    assert "must be exactly a cupy.ndarray" in graded.report.failure.message
+
+
+def test_cupy_is_not_there_on_the_numpy_track(grade: Any, right: str) -> None:
+    for package in ("cupy", "ml_dtypes", "gpu_worker"):
+        graded = grade(f"import {package}\n{right}", cases="public")
+        assert graded.outcome == "contract_error", package
+
+
+def test_more_than_the_track_offers_is_not_there(right_arrays: str, grade_cupy: GradeCupy) -> None:
+    assert grade_cupy(f"import ml_dtypes, numpy\n{right_arrays}", cases="public").score == 1.0
+    for package in ("torch", "gpu_worker", "cupyx"):
+        graded = grade_cupy(f"import {package}\n{right_arrays}", cases="public")
+        assert graded.outcome == "contract_error", package
+
+
+# --- kernels -----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "kind", "text"),
+    [
+        ("missing_barrier", "missing-barrier", "partial[0] + partial[1]"),
+        ("reads_beyond_the_row", "out-of-bounds-read", "(A)x[start + j]"),
+        ("does_not_compile", "compile-error", "for (int j = threadIdx.x"),
+        ("one_over_d_is_zero", "integer-division", "(1 / dim)"),
+    ],
+)
+def test_findings_name_the_learners_own_line(
+    name: str, kind: str, text: str, grade_cupy: GradeCupy
+) -> None:
+    source = submission(name, "wrong")
+    graded = grade_cupy(source, cases="public")
+    assert graded.outcome != "accepted"
+    found = next(finding for finding in graded.report.findings if finding.kind == kind)
+    assert found.line is not None
+    assert text in source.splitlines()[found.line - 1]
+    assert found.kernel_line is not None
+    assert found.kernel_line < found.line
+    assert found.message
+
+
+def test_a_kernel_that_is_wrong_whatever_numbers_it_gave_is_a_wrong_answer(
+    grade_cupy: GradeCupy,
+) -> None:
+    graded = grade_cupy(submission("missing_barrier", "wrong"), cases="public")
+    assert graded.outcome == "wrong_answer"
+    assert graded.report.failure is not None
+    assert "kernel is wrong" in graded.report.failure.message
+    assert not any("No known mistake" in note for note in graded.report.notes)
+
+
+def test_words_that_kernels_print_in_hidden_cases_are_not_shown(
+    right_kernel: str, grade_cupy: GradeCupy
+) -> None:
+    source = right_kernel.replace(
+        "    A square = 0;",
+        '    if (threadIdx.x == 0) printf("LEAK %d\\n", dim);\n    A square = 0;',
+        1,
+    )
+    graded = grade_cupy(source)
+    assert graded.outcome == "accepted"
+    assert {line for line in graded.report.output.split("\n") if line} == {"LEAK 4", "LEAK 3"}
+
+
+def test_source_made_up_from_hidden_inputs_comes_back_in_no_text(
+    right_arrays: str, grade_cupy: GradeCupy
+) -> None:
+    source = right_arrays.replace(
+        "    def forward(self, x):\n",
+        "    def forward(self, x):\n"
+        "        if x.shape not in [(1, 4), (2, 3), (2, 2, 3), (4,)]:\n"
+        "            name = 'LEAK' + str(x.ndim)\n"
+        "            code = f'extern \"C\" __global__ void {name}() {{ {name}_is_no_name; }}'\n"
+        "            cp.RawKernel(code, name).compile()\n",
+    )
+    graded = grade_cupy(source)
+    assert graded.outcome == "runtime_error"
+    assert [finding.kind for finding in graded.report.findings] == ["compile-error"]
+    assert "LEAK" not in graded.report.model_dump_json()
+
+
+def test_kernels_are_built_once_for_all_runs_of_a_grading(
+    right_kernel: str, zygote: Zygote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    compile_source = builds.compile_source
+
+    def counted(source: str, *rest: Any) -> Any:
+        asked.append(source)
+        return compile_source(source, *rest)
+
+    monkeypatch.setattr(builds, "compile_source", counted)
+    graded = grade_source("rmsnorm", "cupy", right_kernel, zygote=zygote)
+    assert graded.outcome == "accepted"
+    # The public, the hidden and the counting run ask for the same one.
+    assert len(asked) == 3
+    assert len(set(asked)) == 1
+
+
+def test_without_a_compiler_kernels_are_our_fault_and_arrays_work(
+    right_kernel: str,
+    right_arrays: str,
+    grade_cupy: GradeCupy,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(*_: Any) -> Any:
+        raise builds.CompilerMissingError("Install g++: apt-get install g++.")
+
+    monkeypatch.setattr(builds, "compile_source", missing)
+    graded = grade_cupy(right_kernel)
+    assert graded.outcome == "not_gradable"
+    assert graded.report.failure is not None
+    assert "apt-get install g++" in graded.report.failure.message
+    assert grade_cupy(right_arrays).outcome == "accepted"
+
+
+def test_without_a_disk_to_load_kernels_from_it_is_our_fault_too(
+    right_kernel: str, right_arrays: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stand_in, "make_builds_folder", lambda: "")
+    with Zygote() as bare:
+        graded = grade_source("rmsnorm", "cupy", right_kernel, zygote=bare, cases="public")
+        assert graded.outcome == "not_gradable"
+        assert graded.report.failure is not None
+        assert "LEARNML_BUILDS_FOLDER" in graded.report.failure.message
+        arrays = grade_source("rmsnorm", "cupy", right_arrays, zygote=bare, cases="public")
+        assert arrays.outcome == "accepted"
+
+
+def test_too_many_builds_run_into_a_limit(right_arrays: str, grade_cupy: GradeCupy) -> None:
+    source = right_arrays + (
+        "\n\nfor n in range(4):\n"
+        "    code = f'extern \"C\" __global__ void f{n}(int* x) {{ *x = {n}; }}'\n"
+        "    cp.RawKernel(code, f'f{n}').compile()\n"
+    )
+    graded = grade_cupy(source, cases="public", limits={"builds": 2.0})
+    assert graded.outcome == "time_limit"
+    assert graded.report.failure is not None
+    assert graded.report.failure.limit == "2 builds"
+    assert grade_cupy(source, cases="public").outcome == "accepted"
+
+
+def test_an_endless_kernel_runs_into_the_time_limit(grade_cupy: GradeCupy) -> None:
+    limits = {"wall_seconds": 2.0, "cpu_seconds": 2.0}
+    graded = grade_cupy(submission("endless_kernel", "wrong"), cases="public", limits=limits)
+    assert graded.outcome == "time_limit"
+
+
+def test_the_jobs_message_names_the_track() -> None:
+    message = {"submission": "s", "lease": "l", "attempt": 1, "exercise": "rmsnorm", "source": ""}
+    assert GradeJob.from_message({**message, "track": "cupy"}).track is Track.CUPY
+
+
+def test_an_exercise_without_a_counted_shape_is_accepted_without_counts(
+    right_arrays: str, grade_cupy: GradeCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = dataclasses.replace(get("rmsnorm"), counted_shape=None)
+    monkeypatch.setattr("gpu_worker.judge.grading.get", lambda slug: bare)
+    graded = grade_cupy(right_arrays)
+    assert graded.outcome == "accepted"
+    assert graded.report.counted is None
