@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# mistake: input-modified
+# mistake: x-modified
 # catalogue: 3
 import cupy as cp
 
