@@ -43,7 +43,7 @@ CMD ["gunicorn", "learnml.wsgi", "-c", "learnml/gunicorn.conf.py"]
 # The workers hold the engine alone: no Django, no pages, no database driver.
 FROM python AS worker
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends bubblewrap libseccomp2 \
+    && apt-get install -y --no-install-recommends bubblewrap g++ libseccomp2 \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=worker-packages /opt/venv /opt/venv
 COPY gpu_worker gpu_worker

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from gpu_worker.cuda_cpu import lint, messages, options, toolchain
+from gpu_worker.cuda_cpu.cache import Cache
 from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
 from gpu_worker.cuda_cpu.errors import CompileError, CompilerMissingError, refusal
 from gpu_worker.cuda_cpu.translating import Translation, translate
@@ -20,7 +19,6 @@ from gpu_worker.sandbox.errors import SandboxError
 
 SOURCE_BYTES: Final = 256 * 1024
 _LIBRARY_BYTES: Final = 16 << 20
-_REMEMBERED: Final = 64
 _KIT: Final = "/kit"
 _MOST_NAMES: Final = 200
 
@@ -40,46 +38,7 @@ class Build:
     seconds: float
 
 
-class _Cache:
-    """Libraries by key, in memory and in the worker's folder. Only the worker writes to it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._recent: OrderedDict[str, bytes] = OrderedDict()
-
-    def get(self, key: str) -> bytes | None:
-        with self._lock:
-            library = self._recent.get(key)
-            if library is not None:
-                self._recent.move_to_end(key)
-                return library
-        try:
-            library = self._path(key).read_bytes()
-        except OSError:
-            return None
-        self._remember(key, library)
-        return library
-
-    def put(self, key: str, library: bytes) -> None:
-        path = self._path(key)
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        unfinished = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-        unfinished.write_bytes(library)
-        unfinished.replace(path)
-        self._remember(key, library)
-
-    def _remember(self, key: str, library: bytes) -> None:
-        with self._lock:
-            self._recent[key] = library
-            self._recent.move_to_end(key)
-            while len(self._recent) > _REMEMBERED:
-                self._recent.popitem(last=False)
-
-    def _path(self, key: str) -> Path:
-        return toolchain.folder() / "libraries" / f"{key}.so"
-
-
-_cache = _Cache()
+_cache = Cache()
 
 
 def compile_source(

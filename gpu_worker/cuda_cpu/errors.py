@@ -17,7 +17,7 @@ class CompileError(RuntimeError):
 
 
 class CompilerMissingError(RuntimeError):
-    """This machine cannot compile kernels for its processor: our fault, not the source's."""
+    """Kernels cannot be compiled on this machine: our fault, not the source's."""
 
 
 def refusal(message: str, line: int | None, kind: Kind = Kind.REFUSED_SOURCE) -> CompileError:

@@ -43,10 +43,11 @@ def notes(translation: Translation) -> Iterator[Diagnostic]:
         if line in seen:
             continue
         seen.add(line)
+        effect = f": it is 0 for every {bottom} above {top}" if top.isdigit() else ""
+        float_top = f"{top}.0f" if top.isdigit() else f"(float){top}"
         message = (
-            f"{top} / {bottom} divides integers, and drops what is behind the point"
-            f"{': it is 0 for every ' + bottom + ' above ' + top if top.isdigit() else ''}. For a "
-            f"fraction, divide floats: {top + '.0f' if top.isdigit() else '(float)' + top} / {bottom}."
+            f"{top} / {bottom} divides integers, and drops what is behind the point{effect}. For "
+            f"a fraction, divide floats: {float_top} / {bottom}."
         )
         kernel = _kernel_at(translation, line)
         yield Diagnostic(Kind.INTEGER_DIVISION, Severity.WARNING, kernel, line, message)

@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from gpu_worker.cuda_cpu.cleaning import CleanSource, Directive
+from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
 
 HEADERS: Final = frozenset(
@@ -40,23 +41,28 @@ POISONED: Final = (
 """Words that make an error where they are compiled, not where a condition leaves them out: PTX
 behind `#ifndef LEARNML_CPU` is as it should be."""
 
+_NO_PRAGMA: Final = "Pragmas other than `#pragma unroll` are not taken here."
+_NO_QUESTION: Final = "A kernel cannot ask which files there are."
+_NO_FILE: Final = "A kernel has no file of its own here."
+_NO_TIME: Final = "The time of compiling is not told: a source always compiles to the same."
 _NEVER: Final = {
-    "_Pragma": "Pragmas other than `#pragma unroll` are not taken here.",
-    "__pragma": "Pragmas other than `#pragma unroll` are not taken here.",
-    "__has_include": "A kernel cannot ask which files there are.",
-    "__has_include_next": "A kernel cannot ask which files there are.",
-    "__has_embed": "A kernel cannot ask which files there are.",
-    "__FILE__": "A kernel has no file of its own here.",
-    "__BASE_FILE__": "A kernel has no file of its own here.",
-    "__INCLUDE_LEVEL__": "A kernel has no file of its own here.",
-    "__DATE__": "The time of compiling is not told, so that a source always compiles to the same.",
-    "__TIME__": "The time of compiling is not told, so that a source always compiles to the same.",
-    "__TIMESTAMP__": "The time of compiling is not told, so that a source always compiles to the same.",
+    **dict.fromkeys(("_Pragma", "__pragma"), _NO_PRAGMA),
+    **dict.fromkeys(("__has_include", "__has_include_next", "__has_embed"), _NO_QUESTION),
+    **dict.fromkeys(("__FILE__", "__BASE_FILE__", "__INCLUDE_LEVEL__"), _NO_FILE),
+    **dict.fromkeys(("__DATE__", "__TIME__", "__TIMESTAMP__"), _NO_TIME),
     "import": "Modules are not taken here: the CUDA headers are there already.",
-}  # fmt: skip
+}
 _OWN_PREFIXES: Final = ("learnml", "__tsan", "__ubsan", "__asan", "__start_", "__stop_", "__ehdr")
 _OWN: Final = "LEARNML_"
 _KNOWN_OWN: Final = "LEARNML_CPU"
+
+
+_NEEDED: Final = {
+    **dict.fromkeys(("__half", "__half2", "half2", "__float2half", "__half2float"), "cuda_fp16.h"),
+    **dict.fromkeys(("__nv_bfloat16", "__nv_bfloat162", "__float2bfloat16"), "cuda_bf16.h"),
+    "cooperative_groups": "cooperative_groups.h",
+}
+"""Names, and the header that brings them on a device. Here they are there without it."""
 
 
 def check(source: CleanSource) -> None:
@@ -69,8 +75,10 @@ def check(source: CleanSource) -> None:
         _check_directive(directive)
         if directive.name not in ("include", "pragma"):
             _check_words(directive.rest, directive.line)
+    included = " ".join(item.rest for item in source.directives if item.name == "include")
     for number, line in enumerate(source.code.split("\n"), start=1):
         _check_words(line, number)
+        _check_headers(line, number, included)
         if re.search(r"(?:\[|<:)\s*(?:\[|<:)\s*using\b", line):
             raise refusal("Attributes with `using` are not taken here.", number)
 
@@ -81,7 +89,7 @@ def _check_directive(directive: Directive) -> None:
     elif directive.name == "pragma":
         words = directive.rest.replace("(", " ").split()
         if (words[0] if words else "") not in _PRAGMAS:
-            raise refusal(_NEVER["_Pragma"], directive.line)
+            raise refusal(_NO_PRAGMA, directive.line)
     elif directive.name not in _PLAIN:
         raise refusal(
             f"The directive #{directive.name} is not taken here; a kernel can use #define, #if and "
@@ -107,9 +115,21 @@ def _check_include(directive: Directive) -> None:
     advice = (
         "Libraries of kernels are not taken in these exercises: the reduction is yours to write."
         if library
-        else f"Kernels can include CUDA's own headers only: {', '.join(sorted(HEADERS)[:12])} and the like."
+        else f"Kernels can include CUDA's own headers only: {', '.join(sorted(HEADERS))}."
     )
     raise refusal(f"The header {name!r} cannot be included. {advice}", directive.line)
+
+
+def _check_headers(line: str, number: int, included: str) -> None:
+    for word in _WORD.findall(line):
+        header = _NEEDED.get(word)
+        if header and header not in included:
+            raise refusal(
+                f"{word} is not known on a device without #include <{header}>: put that line at "
+                "the top of the source.",
+                number,
+                Kind.COMPILE_ERROR,
+            )
 
 
 def _check_macro(directive: Directive) -> None:

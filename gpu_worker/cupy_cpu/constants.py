@@ -49,7 +49,6 @@ def show_config() -> None:
 
 CONSTANTS: Final[dict[str, Any]] = {
     **{name: getattr(np, name) for name in NAMES},
-    "bfloat16": ml_dtypes.bfloat16,
     "bool": np.bool_,
     "dtype": np.dtype,
     "finfo": finfo,

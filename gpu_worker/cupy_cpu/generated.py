@@ -147,9 +147,13 @@ def likely(
     letters = list(dict.fromkeys(p.type for p in parameters if p.is_generic))
     if not letters or not all(is_floating(types[p.name]) for p in parameters if p.is_generic):
         return []
+    fixed = {np.dtype(p.type) for p in parameters if not p.is_generic}
     found = []
     for dtype in FLOATING:
         work = dtype if dtype.itemsize == 8 else np.dtype(np.float32)
+        if any(is_floating(other) and other != work for other in fixed):
+            # Its sums are in another dtype: there is another kernel for this one.
+            continue
         meant = {letter: dtype if letter == letters[0] else work for letter in letters}
         made = {p.name: meant.get(p.type, types[p.name]) for p in parameters}
         if made != types:

@@ -11,7 +11,7 @@ from . import memory, traffic
 from .array import ndarray, unwrap, wrap
 from .dtypes import HALVES
 
-_NAMES: Final = ("matmul", "dot", "vdot", "inner", "tensordot", "kron", "cross", "vecdot")
+_NAMES: Final = ("matmul", "dot", "vdot", "inner", "tensordot", "kron", "cross")
 
 
 def _product(name: str) -> Callable[..., Any]:

@@ -65,21 +65,8 @@ def _output(out: Any) -> Any:
     return out._values
 
 
-def _rsqrt(x: Any, **options: Any) -> Any:
-    """Return 1 / sqrt(x), rounded once: halves are computed in float32."""
-    dtype = np.result_type(x)
-    wide = np.asarray(x, np.float32 if dtype.itemsize == 2 else None)
-    values = (1 / np.sqrt(wide)).astype(dtype if dtype.kind not in "iub" else np.float64)
-    out = options.get("out")
-    if out is None:
-        return values
-    out[...] = values
-    return out
-
-
 FUNCTIONS: Final[dict[str, Any]] = {
     **{name: ufunc(name, getattr(np, name)) for name in NAMES},
-    "rsqrt": ufunc("rsqrt", _rsqrt),
     "abs": ufunc("absolute", np.absolute),
     "conj": ufunc("conjugate", np.conjugate),
     "bitwise_not": ufunc("invert", np.invert),

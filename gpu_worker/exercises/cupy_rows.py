@@ -1,4 +1,4 @@
-"""Arrays of any layout as rows, for kernels: addresses, distances, and copies where they are needed.
+"""Arrays of any layout as rows, for kernels: distances, and copies where they are needed.
 
 For the fused references of the CuPy track; runs with CuPy on a device.
 """

@@ -20,12 +20,12 @@ DEFAULT_LIMITS: Final[Mapping[str, float]] = {
 }
 KERNEL_LIMITS: Final[Mapping[str, float]] = {
     "wall_seconds": 20.0,
-    "memory_megabytes": 2048.0,
+    "memory_megabytes": 1024.0,
     "builds": 64.0,
-    "build_seconds": 20.0,
+    "build_seconds": 40.0,
 }
 """What differs on the CuPy track: waiting for the compiler takes time, if not the program's, and
-each thread of a block has a stack."""
+each thread of a block has a stack. `build_seconds` adds up builds that run side by side."""
 
 
 @dataclass(frozen=True, slots=True)

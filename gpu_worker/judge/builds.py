@@ -32,6 +32,10 @@ from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
 THREADS: Final = 2
 _MAX_ERROR: Final = 8_000
 _MAX_DIAGNOSTICS: Final = 32
+_NO_FOLDER: Final = (
+    "No disk of this worker allows loading programs from it. Mount one without noexec, and name a "
+    "folder on it in LEARNML_BUILDS_FOLDER."
+)
 _TOO_MANY: Final = "The program asked for more kernels than one submission may build."
 _TOO_LONG: Final = "Building this submission's kernels took longer than allowed."
 
@@ -79,7 +83,10 @@ class Builds:
 
     def on_frame(self, frame: Frame) -> None:
         """Take a request; it is answered as soon as it is built."""
-        if frame.kind is not Kind.BUILD or self._folder is None or self.forged:
+        if frame.kind is not Kind.BUILD or self.forged:
+            return
+        if self._folder is None:
+            self.missing = _NO_FOLDER
             return
         try:
             request = building.decode_build(frame.payload)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,9 +14,10 @@ from django.urls import reverse
 from courses.models import Chapter
 from gpu_worker.checking import SandboxError
 from gpu_worker.exercises import get
+from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.tests.conftest import RIGHT
 from grader import content
-from grader.models import AuditEntry, Exercise
+from grader.models import AuditEntry, Exercise, Track
 from grader.registry import find_spec
 from grader.services.exercises import save_exercise
 from grader.services.strength import why_not_publishable
@@ -255,3 +257,10 @@ class TestCheckExercises:
     def test_an_unknown_exercise_is_named(self) -> None:
         with pytest.raises(CommandError, match="no exercise 'nothing'"):
             self.run("nothing")
+
+
+def test_kernels_go_to_workers_without_a_device_unless_one_is_required(settings: Any) -> None:
+    assert Track.CUPY.queue == Track.NUMPY.queue == QUEUE_CPU
+    settings.GRADING = {**settings.GRADING, "CUPY_REQUIRES_DEVICE": True}
+    assert Track.CUPY.queue == QUEUE_GPU
+    assert Track.NUMPY.queue == QUEUE_CPU

@@ -76,3 +76,47 @@ def test_the_shown_element_is_called_what_it_is(
     assert f'id="worst-title">{title}<' in text
     assert sum(text.count(f'"worst-title">{one}') for one in titles) == 1
     assert ("the case failed for the reason given above" in text) == ("of the case" in title)
+
+
+def test_what_was_found_in_kernels_is_shown_at_its_line(page: Callable[..., str]) -> None:
+    finding = {
+        "kind": "missing-barrier",
+        "severity": "error",
+        "kernel": "forward<float>",
+        "line": 1,
+        "kernel_line": 1,
+        "message": "A <thread> reads what another writes.",
+        "case": "normal, shape (4, 31)",
+    }
+    text = page(findings=[finding], execution="functional, executed on CPU, not timed")
+    assert "Functional, executed on CPU, not timed" in text
+    assert "<code>missing-barrier</code>" in text
+    assert "in <code>forward&lt;float&gt;</code>" in text
+    assert '<a href="#source-line-1">line 1 of your source</a>' in text
+    assert "A &lt;thread&gt; reads" in text
+
+
+def test_what_an_accepted_program_moves_is_shown(page: Callable[..., str]) -> None:
+    kernel = {
+        "name": "forward",
+        "launches": 1,
+        "grid": [16, 1, 1],
+        "block": [128, 1, 1],
+        "shared_bytes": 16,
+        "barriers_per_row": 2.0,
+        "coalescing": 0.25,
+        "bank_conflicts": 7,
+        "registers": 31,
+        "spilled_bytes": 0,
+        "occupancy": 0.75,
+        "occupancy_limit": "registers",
+    }
+    row = {"direction": "forward", "bytes_read": 131072, "bytes_written": 65536}
+    row |= {"bytes_least": 131072, "launches": 1, "kernels": [kernel]}
+    counted = {"shape": [16, 1024], "dtype": "float32", "rows": [row], "advice": []}
+    text = page("accepted", counted=counted)
+    assert "What it moves" in text
+    assert "16 × 1024 float32" in text
+    for cell in ("131072", "16 × 1 × 1, 128 × 1 × 1", "25 %", ">7<", ">31<", "75 %"):
+        assert cell in text
+    assert "What it moves" not in page("accepted")

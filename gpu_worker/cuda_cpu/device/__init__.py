@@ -1,4 +1,4 @@
-"""The device that is not there: memory, modules and launches of kernels compiled for this processor.
+"""The device that is not there: memory, modules and launches of kernels for this processor.
 
 This half runs beside the learner's code, in the sandbox, and needs NumPy and the standard library
 only. It trusts nothing it loads with more than the process it runs in.
@@ -9,10 +9,11 @@ from __future__ import annotations
 from .arguments import Pointer
 from .counters import Access, Counters
 from .diagnostics import Diagnostic, LaunchError, Severity
-from .kernel import Kernel, LaunchReport
+from .kernel import Kernel
 from .memory import Allocation, Memory
 from .module import Module
 from .outputs import unwritten_output
+from .report import LaunchReport
 
 __all__ = [
     "Access",

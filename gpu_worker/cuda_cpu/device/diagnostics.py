@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .kinds import Kind, Severity
 
 if TYPE_CHECKING:
-    from .kernel import LaunchReport
+    from .report import LaunchReport
 
 __all__ = ["Diagnostic", "LaunchError", "Severity"]
 

@@ -109,7 +109,7 @@ class Memory:
         return allocation
 
     def free(self, allocation: Allocation) -> None:
-        """Give memory back. It stays known for a while, filled with NaN, so that using it is told."""
+        """Give memory back. It stays known for a while, full of NaN, so that using it is told."""
         if allocation.freed:
             return
         allocation.freed = True

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .diagnostics import Diagnostic
-from .kernel import LaunchReport
 from .kinds import Kind, Severity
 from .memory import Allocation
+from .report import LaunchReport
 
 
 def unwritten_output(

@@ -72,7 +72,8 @@ class Words:
 
     # --- words for places -------------------------------------------------------------------------
     def _thread(self, finding: abi.Finding) -> str:
-        return f"thread {_index(finding.thread, self.block)} of block {_index(finding.block, self.grid)}"
+        thread, block = _index(finding.thread, self.block), _index(finding.block, self.grid)
+        return f"thread {thread} of block {block}"
 
     def _numbered(self, linear: int) -> str:
         x, y, _ = self.block
@@ -330,7 +331,7 @@ class Words:
     def stack_overflow(self, finding: abi.Finding) -> tuple[Kind, str]:
         return Kind.STACK_OVERFLOW, (
             f"{self._thread(finding).capitalize()} has more local memory than there is room for "
-            "(about 100 KB per thread here): a very large local array, or a function that calls "
+            "(48 KB per thread here): a very large local array, or a function that calls "
             "itself too deeply."
         )
 

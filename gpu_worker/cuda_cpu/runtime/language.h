@@ -23,10 +23,11 @@
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #define __grid_constant__
-// Sections that shared.ld puts together, so that the runtime knows what shared memory is.
+// Sections that shared.ld puts together, so that the runtime knows what shared memory is. "used":
+// a variable that nobody writes is junk on a device, and must not become a constant 0 here.
 #define LEARNML_TEXT_OF(x) #x
 #define LEARNML_TEXT(x) LEARNML_TEXT_OF(x)
-#define __shared__ static __attribute__((section("learnml_shared." LEARNML_TEXT(__COUNTER__))))
+#define __shared__ static __attribute__((used, section("learnml_shared." LEARNML_TEXT(__COUNTER__))))
 #define __CUDA_ARCH__ 900
 #define LEARNML_CPU 1
 

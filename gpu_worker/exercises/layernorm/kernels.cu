@@ -289,16 +289,21 @@ backward_block(const T *__restrict__ x, long long x_row, long long x_column, con
   for (long long row = blockIdx.x; row < rows; row += gridDim.x, turn ^= 1)
     backward_row<T, V, THREADS, K>(Row<T, V>{x + row * x_row, x_column}, Row<T, V>{d + row * d_row, d_column}, gamma,
                                    dx + row * dim, kept[row], dim, scratch[turn], dgamma, dbeta);
-  Wide *gammas = parts + blockIdx.x * (long long)dim, *betas = parts + (gridDim.x + blockIdx.x) * (long long)dim;
+  typedef Pack<Wide, V> Sums;
+  Sums *gammas = reinterpret_cast<Sums *>(parts + blockIdx.x * (long long)dim);
+  Sums *betas = reinterpret_cast<Sums *>(parts + (gridDim.x + blockIdx.x) * (long long)dim);
   #pragma unroll
   for (int k = 0; k < K; k++) {
     const int pack = threadIdx.x + k * THREADS;
     if (pack < dim / V) {
+      Sums gamma_sums, beta_sums;
       #pragma unroll
       for (int j = 0; j < V; j++) {
-        gammas[pack * V + j] = dgamma[k * V + j];
-        betas[pack * V + j] = dbeta[k * V + j];
+        gamma_sums.at[j] = dgamma[k * V + j];
+        beta_sums.at[j] = dbeta[k * V + j];
       }
+      gammas[pack] = gamma_sums;
+      betas[pack] = beta_sums;
     }
   }
 }

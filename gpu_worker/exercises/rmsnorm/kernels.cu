@@ -231,13 +231,15 @@ backward_block(const T *__restrict__ x, long long x_row, long long x_column, con
   for (long long row = blockIdx.x; row < rows; row += gridDim.x, turn ^= 1)
     backward_row<T, V, THREADS, K>(Row<T, V>{x + row * x_row, x_column}, Row<T, V>{d + row * d_row, d_column}, gamma,
                                    dx + row * dim, rstd[row], dim, scratch[turn], dgamma);
-  Wide *out = parts + blockIdx.x * (long long)dim;
+  Pack<Wide, V> *out = reinterpret_cast<Pack<Wide, V> *>(parts + blockIdx.x * (long long)dim);
   #pragma unroll
   for (int k = 0; k < K; k++) {
     const int pack = threadIdx.x + k * THREADS;
     if (pack < dim / V) {
+      Pack<Wide, V> sums;
       #pragma unroll
-      for (int j = 0; j < V; j++) out[pack * V + j] = dgamma[k * V + j];
+      for (int j = 0; j < V; j++) sums.at[j] = dgamma[k * V + j];
+      out[pack] = sums;
     }
   }
 }

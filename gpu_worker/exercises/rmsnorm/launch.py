@@ -31,7 +31,7 @@ PACK_BYTES: Final = 16
 WARP: Final = 32
 ROWS_PER_BLOCK: Final = 4
 """Warps of a block, where each warp has a row of its own."""
-LONG_THREADS: Final = 1024
+LONG_THREADS: Final = 512
 COLUMN_BLOCK: Final = (32, 8)
 ADDING_THREADS: Final = 256
 PERSISTENT_BLOCKS: Final = 264
@@ -89,8 +89,8 @@ def forward(dtype: str, rows: int, dim: int, pack: int) -> Plan:
         if packs <= threads * each:
             name = f"forward_block<{kind}, {threads}, {each}>"
             return Plan(name, (min(rows, MOST_BLOCKS),), (threads,))
-    threads = _long_threads(dtype)
-    return Plan(f"forward_long<{kind}, {threads}>", (min(rows, MOST_BLOCKS),), (threads,))
+    name = f"forward_long<{kind}, {LONG_THREADS}>"
+    return Plan(name, (min(rows, MOST_BLOCKS),), (LONG_THREADS,))
 
 
 def backward(dtype: str, rows: int, dim: int, pack: int) -> Plan:
@@ -109,8 +109,8 @@ def backward(dtype: str, rows: int, dim: int, pack: int) -> Plan:
         if packs <= threads * each:
             name = f"backward_block<{kind}, {threads}, {each}>"
             return Plan(name, (min(rows, PERSISTENT_BLOCKS),), (threads,))
-    threads = _long_threads(dtype)
-    return Plan(f"backward_long<{kind}, {threads}>", (min(rows, MOST_BLOCKS),), (threads,))
+    name = f"backward_long<{kind}, {LONG_THREADS}>"
+    return Plan(name, (min(rows, MOST_BLOCKS),), (LONG_THREADS,))
 
 
 def columns(dtype: str, rows: int, dim: int) -> Plan:
@@ -146,8 +146,7 @@ def instances(dtype: str) -> tuple[str, ...]:
         names += [
             f"backward_block<{kind}, {threads}, {each}>" for threads, each in _backward_block(pack)
         ]
-        threads = _long_threads(dtype)
-        names += [f"{way}_long<{kind}, {threads}>" for way in ("forward", "backward")]
+        names += [f"{way}_long<{kind}, {LONG_THREADS}>" for way in ("forward", "backward")]
     return tuple(names)
 
 
@@ -165,10 +164,6 @@ def _backward_warp(dtype: str) -> tuple[int, ...]:
 
 def _backward_block(pack: int) -> tuple[tuple[int, int], ...]:
     return BACKWARD_BLOCK if pack > 1 else BACKWARD_BLOCK_SINGLE
-
-
-def _long_threads(dtype: str) -> int:
-    return LONG_THREADS // 2 if dtype == "float64" else LONG_THREADS
 
 
 def least_bytes(dtype: str, rows: int, dim: int) -> dict[str, int]:

@@ -108,8 +108,7 @@ class Builder:
         if len(self._numbers) >= MAX_BUILDS:
             raise RuntimeError(f"More than {MAX_BUILDS} different kernels are built in one run.")
         number = self._numbers[request] = len(self._numbers)
-        if self._folder:
-            self._send(number, payload)
+        self._send(number, payload)
         return number
 
     def wait(self, number: int) -> BuildAnswer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,12 @@ from gpu_worker.cuda_cpu.device import (
     Module,
     Pointer,
 )
-from gpu_worker.cuda_cpu.device.kernel import ORDERS
+from gpu_worker.cuda_cpu.device.report import ORDERS
+
+
+def source(name: str) -> str:
+    """Return one of the CUDA sources beside these tests."""
+    return Path(__file__).with_name("sources").joinpath(f"{name}.cu").read_text(encoding="utf-8")
 
 
 def module(source: str, names: tuple[str, ...] = ()) -> Module:
@@ -39,11 +45,15 @@ def kernel(source: str, name: str) -> Kernel:
 class Array:
     """An array in device memory. `host` is a view of it."""
 
-    def __init__(self, memory: Memory, shape: Any, dtype: Any, values: Any = None) -> None:
+    def __init__(
+        self, memory: Memory, shape: Any, dtype: Any, values: Any = None, *, untouched: bool = False
+    ) -> None:
         self.memory = memory
         dtype = np.dtype(dtype)
         nbytes = int(np.prod(shape)) * dtype.itemsize
-        self.block: Allocation = memory.allocate(nbytes, initialised=values is not None)
+        self.block: Allocation = memory.allocate(
+            nbytes, initialised=untouched or values is not None
+        )
         self.host: Any = np.ndarray(shape, dtype, buffer=self.block.bytes)
         if values is not None:
             self.host[...] = values

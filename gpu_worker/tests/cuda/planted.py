@@ -200,6 +200,21 @@ UNINITIALISED_SHARED = Planted(
     says="shared array part",
 )  # fmt: skip
 
+NEVER_WRITTEN = Planted(
+    "shared variable that nobody writes",
+    "uninitialised-shared",
+    "template <typename T> __device__ T start() {\n  __shared__ T total;\n  return total; // HERE\n}\n"
+    + twins("float *y", "y[threadIdx.x] = start<float>();", "y[threadIdx.x] = 0;"),
+    lambda device: ((1,), (32,), (device.empty(32),)),
+)
+
+FAR_BEFORE = Planted(
+    "index far below zero",
+    "out-of-bounds-write",
+    twins("float *y, int i", "y[i] = 1; // HERE", "y[i & 7] = 1;"),
+    lambda device: ((1,), (1,), (device.empty(8), np.int32(-100_000))),
+)
+
 UNINITIALISED_GLOBAL = Planted(
     "result added to memory from empty()",
     "uninitialised-global",

@@ -10,6 +10,7 @@ import pytest
 
 from gpu_worker.cuda_cpu import CompileError, CompilerMissingError, compile_source, toolchain
 from gpu_worker.cuda_cpu.building import SOURCE_BYTES
+from gpu_worker.cuda_cpu.cache import Cache
 from gpu_worker.sandbox import compiling
 
 KERNEL = 'extern "C" __global__ void f(int *p) { p[0] = VALUE; }\n'
@@ -167,6 +168,7 @@ def test_errors_come_with_the_line_of_the_source() -> None:
         ('extern "C" __global__ void f(int *p) { threadIdx.x = 1; }\n', "cannot be assigned"),
         ('#include <cub/cub.cuh>\n' + KERNEL, "yours to write"),
         ('/* open\n' + KERNEL, "never ends"),
+        ("__device__ __half g;\n" + KERNEL, "#include <cuda_fp16.h>"),
         ('extern "C" __global__ void f(int *p) { p[0] = g(); }\n int g();\n', "'g' was not declared"),
     ],
 )  # fmt: skip
@@ -185,7 +187,7 @@ def test_the_compiler_finds_no_files_but_its_own(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("a secret of the worker")
     for folder in (tmp_path, *tmp_path.parents):
-        if folder.owner() == Path.home().owner() and folder != Path("/tmp"):  # noqa: S108
+        if folder.owner() == Path.home().owner() and folder != Path("/tmp"):
             os.chmod(folder, folder.stat().st_mode | 0o755)  # noqa: S103
 
     assert "a secret" not in attempt("cat", str(secret))
@@ -231,6 +233,17 @@ def test_what_compiles_is_kept_under_a_key_of_all_that_goes_in() -> None:
     assert again.library == first.library
     assert len({first.key, *(other.key for other in others)}) == 4
     assert toolchain.version() in str(toolchain.kit())
+
+
+def test_the_folder_does_not_grow_without_end(tmp_path: Path) -> None:
+    for age in range(5):
+        path = tmp_path / f"{age}.so"
+        path.write_bytes(b"")
+        os.utime(path, (1000 - age, 1000 - age))
+
+    Cache.prune(tmp_path, kept=2)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.so", "1.so"]
 
 
 def test_a_folder_that_others_can_write_is_not_trusted(

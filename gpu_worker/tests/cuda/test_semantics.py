@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from typing import Any
 
@@ -10,50 +11,9 @@ import numpy as np
 import pytest
 
 from gpu_worker.cuda_cpu.device import LaunchError
-from gpu_worker.tests.cuda.device import Device, kernel, module
+from gpu_worker.tests.cuda.device import Device, kernel, module, source
 
-BLOCKS = r"""
-struct Shape { int rows, columns; float scale; };
-__constant__ float table[4];
-__device__ int calls;
-
-extern "C" {
-__global__ void indices(int *out) {
-  int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-  int thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-  int size = blockDim.x * blockDim.y * blockDim.z;
-  out[block * size + thread] = block * 1000 + thread;
-}
-__global__ void transposed(const float *x, float *y, int n) {
-  __shared__ float tile[8][9];
-  tile[threadIdx.y][threadIdx.x] = x[threadIdx.y * n + threadIdx.x];
-  __syncthreads();
-  y[threadIdx.y * n + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
-}
-__global__ void reversed(const double *x, double *y) {
-  extern __shared__ __align__(16) unsigned char memory[];
-  double *s = reinterpret_cast<double *>(memory);
-  s[threadIdx.x] = x[threadIdx.x];
-  __syncthreads();
-  y[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
-}
-__global__ void counted(int *out) {
-  int odd = threadIdx.x & 1;
-  int some = __syncthreads_count(odd), all = __syncthreads_and(threadIdx.x < 100), any = __syncthreads_or(threadIdx.x == 77);
-  int none = __syncthreads_or(threadIdx.x == 1000), not_all = __syncthreads_and(odd);
-  if (threadIdx.x == 5) { out[0] = some; out[1] = all != 0; out[2] = any != 0; out[3] = none != 0; out[4] = not_all != 0; }
-}
-__global__ void by_value(Shape shape, float *y) { y[0] = shape.rows * shape.columns * shape.scale; }
-__global__ void constants(float *y) { y[threadIdx.x] = table[threadIdx.x]; if (threadIdx.x == 0) calls++; }
-__global__ void scalars(long long a, int b, unsigned c, float d, double e, bool f, short g, double *out) {
-  out[0] = a; out[1] = b; out[2] = c; out[3] = d; out[4] = e; out[5] = f; out[6] = g;
-}
-__global__ void spoken(int n) { if (threadIdx.x == 0) printf("n = %d, half = %.1f\n", n, n / 2.0); }
-__global__ void checked(int n) {
-  assert(n > 0);
-}
-}
-"""  # fmt: skip
+BLOCKS = source("blocks")
 
 
 @pytest.fixture
@@ -157,54 +117,14 @@ def test_a_failed_assertion_stops_the_launch_at_its_line(device: Device) -> None
 
 
 def set_bytes(address: int, values: Any) -> None:
-    import ctypes
-
     ctypes.memmove(address, values.ctypes.data, values.nbytes)
 
 
 def read_bytes(address: int, size: int, dtype: Any) -> Any:
-    import ctypes
-
     return np.frombuffer(ctypes.string_at(address, size), dtype)
 
 
-WARPS = r"""
-#include <cooperative_groups.h>
-#include <cooperative_groups/reduce.h>
-namespace cg = cooperative_groups;
-
-extern "C" __global__ void shuffles(int *out) {
-  const unsigned all = 0xffffffffu;
-  int lane = threadIdx.x, value = 100 + lane;
-  int results[] = {
-    __shfl_sync(all, value, 3), __shfl_sync(all, value, 9, 8), __shfl_up_sync(all, value, 2),
-    __shfl_down_sync(all, value, 3), __shfl_up_sync(all, value, 1, 8), __shfl_down_sync(all, value, 1, 8),
-    __shfl_xor_sync(all, value, 5), __shfl_xor_sync(all, value, 4, 4),
-    (int)__ballot_sync(all, lane < 3), __any_sync(all, lane == 31), __all_sync(all, lane < 31),
-    __popc(__match_any_sync(all, lane % 4)), (int)__reduce_add_sync(all, (unsigned)lane),
-    __reduce_max_sync(all, -lane), (int)__popc(__activemask()),
-  };
-  for (int i = 0; i < 15; i++) out[i * 32 + lane] = results[i];
-}
-extern "C" __global__ void halves_of_a_warp(int *out) {
-  int sum = threadIdx.x;
-  if (threadIdx.x < 16) {
-    for (int o = 8; o; o >>= 1) sum += __shfl_xor_sync(0x0000ffffu, sum, o);
-  } else {
-    for (int o = 8; o; o >>= 1) sum += __shfl_xor_sync(0xffff0000u, sum, o);
-  }
-  out[threadIdx.x] = sum;
-}
-extern "C" __global__ void groups(float *out) {
-  cg::thread_block block = cg::this_thread_block();
-  auto tile = cg::tiled_partition<8>(block);
-  __shared__ float sums[16];
-  float sum = cg::reduce(tile, (float)block.thread_rank(), cg::plus<float>());
-  if (tile.thread_rank() == 0) sums[tile.meta_group_rank()] = sum;
-  block.sync();
-  out[block.thread_rank()] = sums[block.thread_rank() / 8] + tile.shfl(tile.thread_rank(), 2) + tile.num_threads();
-}
-"""
+WARPS = source("warps")
 
 
 def test_lanes_exchange_and_vote(device: Device) -> None:
@@ -244,24 +164,7 @@ def test_cooperative_groups_of_a_block(device: Device) -> None:
     assert out.host.tolist() == (sums[rank // 8] + 2 + 8).tolist()
 
 
-ATOMICS = r"""
-extern "C" __global__ void counted(int *i, unsigned *u, unsigned long long *l, float *f, double *d) {
-  int t = blockIdx.x * blockDim.x + threadIdx.x;
-  atomicAdd(&i[0], 1); atomicSub(&i[1], 2); atomicMax(&i[2], t); atomicMin(&i[3], -t); atomicExch(&i[4], 9);
-  atomicAnd(&i[5], ~(1 << t % 8)); atomicOr(&i[6], 1 << t % 8); atomicXor(&i[7], 1);
-  atomicInc(&u[0], 99u); atomicDec(&u[1], 7u); atomicAdd(l, 1ull << 33); atomicAdd(f, 1); atomicAdd(d, 0.5);
-  int seen = i[8], assumed;
-  do { assumed = seen; seen = atomicCAS(&i[8], assumed, assumed + t); } while (seen != assumed);
-}
-extern "C" __global__ void last_block(const float *x, float *parts, float *y, unsigned *done) {
-  __shared__ bool last;
-  parts[blockIdx.x] = x[blockIdx.x];
-  __threadfence();
-  if (threadIdx.x == 0) last = atomicAdd(done, 1u) == gridDim.x - 1;
-  __syncthreads();
-  if (last && threadIdx.x == 0) { float s = 0; for (int i = 0; i < gridDim.x; i++) s += parts[i]; y[0] = s; }
-}
-"""
+ATOMICS = source("atomics")
 
 
 def test_atomics_lose_nothing(device: Device) -> None:
@@ -292,32 +195,7 @@ def test_the_last_block_may_read_what_others_wrote_behind_a_fence(device: Device
     assert report.diagnostics == []
 
 
-SIXTEEN_BITS = r"""
-#include <cuda_fp16.h>
-#include <cuda_bf16.h>
-template <typename T> struct Of;
-template <> struct Of<__half> { static __device__ __half from(float x) { return __float2half_rn(x); } };
-template <> struct Of<__nv_bfloat16> { static __device__ __nv_bfloat16 from(float x) { return __float2bfloat16(x); } };
-template <typename T> __global__ void arithmetic(const T *a, const T *b, T *out, const float *x, float *wide, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  out[i] = a[i] + b[i]; out[n + i] = a[i] * b[i]; out[2 * n + i] = a[i] - b[i]; out[3 * n + i] = a[i] / b[i];
-  out[4 * n + i] = __hfma(a[i], b[i], a[i]); out[5 * n + i] = Of<T>::from(x[i]); out[6 * n + i] = hsqrt(__habs(a[i]));
-  wide[i] = (float)a[i];
-}
-extern "C" __global__ void pairs(const __half2 *a, __half2 *out, const float4 *v, float4 *w) {
-  out[threadIdx.x] = __hadd2(__hmul2(a[threadIdx.x], __float2half2_rn(2.f)), __half2half2(__float2half(1.f)));
-  float4 q = v[threadIdx.x];
-  w[threadIdx.x] = make_float4(q.w, q.z, q.y, q.x);
-}
-extern "C" __global__ void functions(const float *x, float *y) {
-  float v = x[threadIdx.x];
-  float r[] = {rsqrtf(v), __frsqrt_rn(v), __expf(v), __logf(v), __fdividef(1.f, v), __powf(v, 2.f), fmaf(v, v, 1.f),
-               max(v, 1.f), min(1, 2) + fminf(v, 0.5f), __saturatef(v), (float)__float2int_rn(v), __int_as_float(__float_as_int(v)),
-               rsqrt(v), exp2f(v)};
-  for (int i = 0; i < 14; i++) y[i * 32 + threadIdx.x] = r[i];
-}
-"""  # fmt: skip
+SIXTEEN_BITS = source("sixteen_bits")
 
 
 @pytest.mark.parametrize(

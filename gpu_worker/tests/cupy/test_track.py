@@ -9,10 +9,11 @@ import pytest
 
 from gpu_worker import devices, node
 from gpu_worker.exercises import get, slugs
-from gpu_worker.judge import builds, casegen
+from gpu_worker.judge import builds, casegen, grade_source
 from gpu_worker.judge.counting import counts_of
 from gpu_worker.protocol import GradeJob, Report, Track
 from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
+from gpu_worker.sandbox import stand_in
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
 
@@ -188,8 +189,6 @@ def test_source_made_up_from_hidden_inputs_comes_back_in_no_text(
 def test_kernels_are_built_once_for_all_runs_of_a_grading(
     right_kernel: str, zygote: Zygote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gpu_worker.judge import grade_source
-
     asked: list[str] = []
     compile_source = builds.compile_source
 
@@ -220,6 +219,19 @@ def test_without_a_compiler_kernels_are_our_fault_and_arrays_work(
     assert graded.report.failure is not None
     assert "apt-get install g++" in graded.report.failure.message
     assert grade_cupy(right_arrays).outcome == "accepted"
+
+
+def test_without_a_disk_to_load_kernels_from_it_is_our_fault_too(
+    right_kernel: str, right_arrays: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stand_in, "make_builds_folder", lambda: "")
+    with Zygote() as bare:
+        graded = grade_source("rmsnorm", "cupy", right_kernel, zygote=bare, cases="public")
+        assert graded.outcome == "not_gradable"
+        assert graded.report.failure is not None
+        assert "LEARNML_BUILDS_FOLDER" in graded.report.failure.message
+        arrays = grade_source("rmsnorm", "cupy", right_arrays, zygote=bare, cases="public")
+        assert arrays.outcome == "accepted"
 
 
 def test_too_many_builds_run_into_a_limit(right_arrays: str, grade_cupy: GradeCupy) -> None:

@@ -25,7 +25,7 @@ class RMSNormScratch:
         work = cp.float64 if x.dtype == cp.float64 else cp.float32
         self.x = x.copy()
         wide = x.astype(work)
-        self.rstd = cp.rsqrt(cp.mean(wide * wide, axis=-1, keepdims=True) + work(self.eps))
+        self.rstd = 1 / cp.sqrt(cp.mean(wide * wide, axis=-1, keepdims=True) + work(self.eps))
         return scale(self.x, self.rstd, self.gamma.astype(x.dtype))
 
     def backward(self, dout):

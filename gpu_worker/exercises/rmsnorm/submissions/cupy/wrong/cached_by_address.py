@@ -1,4 +1,4 @@
-# outcome: wrong_answer
+# outcome: wrong_answer or runtime_error
 # diagnosis: any
 # catalogue: 4
 import cupy as cp

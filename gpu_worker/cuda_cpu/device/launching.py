@@ -1,0 +1,263 @@
+"""Launching: what a device would refuse is refused, what it does is done and watched."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import abi, wording
+from .argument_checks import check_arguments
+from .arguments import PackedArguments, Parameter, Pointer
+from .counters import Access, ArrayTraffic, Counters, merged
+from .diagnostics import Diagnostic, LaunchError
+from .kinds import Kind, Severity
+from .limits import Dimensions, check_size
+from .memory import Allocation, Memory
+from .report import ORDERS, LaunchReport, Order
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+
+STEP_LIMIT: Final = 4_000_000_000
+OUTPUT_BYTES: Final = 64 * 1024
+WATCHED_GRANULES: Final = 4 << 20
+"""Device memory of more than so many elements is not watched for races between threads: it would
+take sixteen bytes for each."""
+
+
+class Launching:
+    """One launch, checked and ready to be run, once or several times."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        grid: Dimensions,
+        block: Dimensions,
+        args: Sequence[object],
+        shared_mem: int,
+        memory: Memory,
+    ) -> None:
+        self.kernel, self.grid, self.block = kernel, grid, block
+        self.args, self.shared_mem, self.memory = args, shared_mem, memory
+        self.packed = PackedArguments(args, kernel.parameters)
+        self.warnings: list[Diagnostic] = []
+
+    def check(self) -> None:
+        """Raise LaunchError for what a device would refuse or misread."""
+        kernel = self.kernel
+        found = check_size(
+            kernel.name, self.grid, self.block, kernel.shared_size_bytes, self.shared_mem,
+            kernel.max_dynamic_shared_size_bytes,
+        )  # fmt: skip
+        found += check_arguments(kernel.name, self.args, kernel.parameters)
+        if any(item.severity is Severity.ERROR for item in found):
+            raise LaunchError(found)
+        self.warnings = found
+
+    def run_in_orders(self, orders: Sequence[Order], seed: int, step_limit: int) -> LaunchReport:
+        """Run in each order from the same memory, compare, and keep the first's result."""
+        reachable = self._writable()
+        before = [(a, a.bytes.copy(), _copy(a.written_map)) for a in reachable]
+        reports, results = [], []
+        for order in orders:
+            for allocation, content, written in before:
+                allocation.bytes[:] = content
+                if written is not None and allocation.written_map is not None:
+                    allocation.written_map[:] = written
+            reports.append(self.run(order, seed, step_limit))
+            results.append([(a.bytes.copy(), _copy(a.written_map)) for a in reachable])
+        for allocation, (content, written) in zip(reachable, results[0], strict=True):
+            allocation.bytes[:] = content
+            if written is not None and allocation.written_map is not None:
+                allocation.written_map[:] = written
+        first = reports[0]
+        for report in reports[1:]:
+            known = {(item.kind, item.line) for item in first.diagnostics}
+            first.diagnostics += [d for d in report.diagnostics if (d.kind, d.line) not in known]
+        self._compare(first, reachable, results)
+        return first
+
+    def run(
+        self, order: Order, seed: int, step_limit: int, blocks: tuple[int, int] | None = None
+    ) -> LaunchReport:
+        """Run once."""
+        output = ctypes.create_string_buffer(OUTPUT_BYTES)
+        kept: list[NDArray[Any]] = []
+        buffers = self._buffers(kept)
+        launch = abi.Launch(
+            version=abi.VERSION,
+            order=ORDERS.index(order),
+            seed=seed & (1 << 64) - 1,
+            kernel=self.kernel.call,
+            arguments=ctypes.addressof(self.packed.pointers),
+            grid=self.grid,
+            block=self.block,
+            dynamic_shared_bytes=self.shared_mem,
+            buffers=buffers,
+            buffer_count=len(self.memory.known()),
+            step_limit=step_limit,
+            output=ctypes.addressof(output),
+            output_capacity=OUTPUT_BYTES - 1,
+        )
+        total = self.grid[0] * self.grid[1] * self.grid[2]
+        launch.first_block, launch.block_count = blocks or (0, total)
+        self.kernel.module.run(launch)
+        report = self._report(launch, output.raw[: launch.output_bytes])
+        if launch.fatal:
+            fatal = [d for d in report.diagnostics if d.severity is Severity.ERROR]
+            raise LaunchError(fatal or report.diagnostics, report)
+        return report
+
+    def _buffers(self, kept: list[NDArray[Any]]) -> ctypes.Array[abi.Buffer]:
+        """Return the table of device memory; `kept` holds what it points to."""
+        known = self.memory.known()
+        # What a kernel takes through pointers to const alone cannot be raced for.
+        writable = {allocation.address for allocation in self._writable()}
+        sizes = {start: size for start, size in self._element_sizes().items() if start in writable}
+        table = (abi.Buffer * max(1, len(known)))()
+        for entry, allocation in zip(table, known, strict=False):
+            entry.start, entry.end = allocation.address, allocation.end
+            entry.freed = allocation.freed
+            if allocation.written_map is not None and not allocation.freed:
+                entry.written = allocation.written_map.ctypes.data
+            size = sizes.get(allocation.address, 0)
+            granules = -(-allocation.nbytes // max(size, 1))
+            if size > 1 and 0 < granules <= WATCHED_GRANULES:
+                hazards = np.zeros(2 * granules, np.uint64)
+                kept.append(hazards)
+                entry.hazards = hazards.ctypes.data
+                entry.granule_shift = size.bit_length() - 1
+        return table
+
+    def _element_sizes(self) -> dict[int, int]:
+        """Return the size of the elements of each allocation that is passed."""
+        sizes: dict[int, int] = {}
+        for value, parameter in zip(self.args, self.kernel.parameters, strict=True):
+            allocation = self._allocation_of(value)
+            if allocation is None:
+                continue
+            size = _element_size(value, parameter)
+            if size in (1, 2, 4, 8):
+                sizes[allocation.address] = min(size, sizes.get(allocation.address, 8))
+        return sizes
+
+    def _allocation_of(self, value: object) -> Allocation | None:
+        if isinstance(value, Pointer):
+            return self.memory.find(value.address)
+        if isinstance(value, int | np.integer) and int(value) > 0xFFFF:
+            return self.memory.find(int(value))
+        return None
+
+    def _writable(self) -> list[Allocation]:
+        """Return the allocations that arguments point to, other than through `const` pointers."""
+        found: dict[int, Allocation] = {}
+        for value, parameter in zip(self.args, self.kernel.parameters, strict=True):
+            allocation = self._allocation_of(value)
+            if allocation is not None and not parameter.pointee_const and not allocation.freed:
+                found[allocation.address] = allocation
+        return list(found.values())
+
+    def _report(self, launch: abi.Launch, output: bytes) -> LaunchReport:
+        words = wording.Words(
+            self.kernel, self.kernel.module, self.memory, self.args, self.grid, self.block
+        )
+        words.shared_mem = self.shared_mem
+        found = [words.describe(launch.findings[i]) for i in range(launch.finding_count)]
+        unique: dict[tuple[Kind, int | None], Diagnostic] = {}
+        for item in found:
+            unique.setdefault((item.kind, item.line), item)
+        return LaunchReport(
+            kernel=self.kernel.name,
+            grid=self.grid,
+            block=self.block,
+            shared_mem=self.shared_mem,
+            counters=self._counters(launch),
+            diagnostics=[*self.warnings, *unique.values()],
+            output=output.decode("utf-8", "replace"),
+            float_atomics=launch.float_atomics,
+        )
+
+    def _counters(self, launch: abi.Launch) -> Counters:
+        accesses = tuple(
+            Access(
+                line=self.kernel.module.line_of([site.frame]),
+                space="shared" if site.shared else "global",
+                write=bool(site.write),
+                bytes=site.bytes,
+                requests=site.requests,
+                sectors=site.sectors,
+                ideal_sectors=site.ideal_sectors,
+                bank_conflicts=site.bank_conflicts,
+            )
+            for site in launch.sites[: launch.site_count]
+        )
+        grid, block = self.grid, self.block
+        return Counters(
+            launches=1,
+            threads=grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2],
+            barriers=launch.barriers,
+            warp_barriers=launch.warp_barriers,
+            atomics=launch.atomics,
+            global_bytes_read=launch.global_read,
+            global_bytes_written=launch.global_written,
+            shared_bytes_read=launch.shared_read,
+            shared_bytes_written=launch.shared_written,
+            accesses=merged(accesses),
+            arrays=self._traffic(launch),
+        )
+
+    def _traffic(self, launch: abi.Launch) -> tuple[ArrayTraffic, ...]:
+        by_start = {entry.start: entry for entry in launch.buffers[: launch.buffer_count]}
+        found, seen = [], set()
+        for place, (value, parameter) in enumerate(
+            zip(self.args, self.kernel.parameters, strict=True)
+        ):
+            allocation = self._allocation_of(value)
+            if allocation is None or allocation.address in seen:
+                continue
+            seen.add(allocation.address)
+            entry = by_start[allocation.address]
+            label = parameter.name or f"argument {place + 1}"
+            found.append(
+                ArrayTraffic(place, label, allocation.nbytes, entry.bytes_read, entry.bytes_written)
+            )
+        return tuple(found)
+
+    def _compare(
+        self,
+        report: LaunchReport,
+        reachable: list[Allocation],
+        results: list[list[tuple[NDArray[np.uint8], Any]]],
+    ) -> None:
+        for place, allocation in enumerate(reachable):
+            first = results[0][place][0]
+            for other in results[1:]:
+                different = np.flatnonzero(first != other[place][0])
+                if different.size:
+                    words = wording.Words(
+                        self.kernel,
+                        self.kernel.module,
+                        self.memory,
+                        self.args,
+                        self.grid,
+                        self.block,
+                    )
+                    offset = int(different[0])
+                    report.diagnostics.append(
+                        words.order_dependent(allocation, offset, report.float_atomics)
+                    )
+                    break
+
+
+def _element_size(value: object, parameter: Parameter) -> int:
+    if isinstance(value, Pointer) and value.dtype is not None:
+        return int(np.dtype(value.dtype).itemsize)
+    return parameter.pointee_size
+
+
+def _copy(array: NDArray[np.uint8] | None) -> NDArray[np.uint8] | None:
+    return None if array is None else array.copy()
