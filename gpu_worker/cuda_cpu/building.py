@@ -102,7 +102,9 @@ def _compile(translation: Translation, source: str) -> tuple[bytes, float]:
             *(*toolchain.LINKED, "-T", f"{_KIT}/shared.ld", "-lc", "-lm", "-lgcc"),
         ]
         try:
-            run = compiling.run(command, folder, {_KIT: toolchain.kit()})
+            kit = toolchain.kit()
+            confine = kit / toolchain.CONFINE
+            run = compiling.run(command, folder, {_KIT: kit}, confine=confine)
         except SandboxError as error:
             raise CompilerMissingError(str(error)) from error
         if run.returncode or run.stopped:

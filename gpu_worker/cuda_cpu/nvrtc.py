@@ -114,7 +114,9 @@ def _run(
             *words,
         ]
         try:
-            run = compiling.run(command, folder, {**readable, "/kit": toolchain.kit()}, _LIMITS)
+            kit = toolchain.kit()
+            readable["/kit"] = kit
+            run = compiling.run(command, folder, readable, _LIMITS, kit / toolchain.CONFINE)
         except SandboxError as error:
             raise CompilerMissingError(str(error)) from error
         if run.stopped or run.returncode not in (0, 1):

@@ -23,6 +23,8 @@ from gpu_worker.cuda_cpu.errors import CompilerMissingError
 FOLDER_SETTING: Final = "LEARNML_KERNEL_FOLDER"
 _RUNTIME: Final = Path(__file__).resolve().parent / "runtime"
 _PRELUDE: Final = "cuda_cpu.h"
+CONFINE: Final = "confine"
+"""The kit's program that puts walls around the compiler where there are no namespaces."""
 _BUILD_SECONDS: Final = 120
 
 LANGUAGE: Final = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti")
@@ -159,8 +161,9 @@ def _make(target: Path) -> None:
     for path in _included_before_all(program):
         # Some C libraries have one; without it the prelude would not fit what it is used for.
         shutil.copy(path, target / path.name)
-    nvrtc = str(_RUNTIME / "nvrtc_program.cpp")
-    _build([program, "-std=gnu++17", "-O1", nvrtc, "-o", str(target / "nvrtc_program")])
+    for helper in ("nvrtc_program", CONFINE):
+        source = str(_RUNTIME / f"{helper}.cpp")
+        _build([program, "-std=gnu++17", "-O1", source, "-o", str(target / helper)])
     for path in target.iterdir():
         path.chmod(0o755 if path.suffix == "" else 0o644)
 

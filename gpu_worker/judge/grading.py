@@ -307,7 +307,7 @@ def _conclude(grading: _Grading) -> Graded:
         failure=_failure(grading, stop, failed),
         mistakes=mistakes,
         notes=[
-            *_notes(outcome, mistakes=bool(mistakes)),
+            *_notes(outcome, explained=bool(mistakes) or _has_error(grading.findings)),
             *reporting.speed_notes(grading.speed),
             *reporting.counted_notes(grading.counted),
         ],
@@ -337,8 +337,12 @@ def _failure(grading: _Grading, stop: Stop | None, failed: JudgedCase | None) ->
     return failure
 
 
-def _notes(outcome: Outcome, *, mistakes: bool) -> list[str]:
-    if outcome is Outcome.WRONG_ANSWER and not mistakes:
+def _has_error(found: list[Finding]) -> bool:
+    return any(finding.severity == "error" for finding in found)
+
+
+def _notes(outcome: Outcome, *, explained: bool) -> list[str]:
+    if outcome is Outcome.WRONG_ANSWER and not explained:
         return ["No known mistake explains all of these results: it may be a rare one, or several."]
     return []
 

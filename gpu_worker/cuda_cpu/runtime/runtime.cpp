@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
+#include <numeric>
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>

@@ -11,7 +11,8 @@ import pytest
 from gpu_worker.cuda_cpu import CompileError, CompilerMissingError, compile_source, toolchain
 from gpu_worker.cuda_cpu.building import SOURCE_BYTES
 from gpu_worker.cuda_cpu.cache import Cache
-from gpu_worker.sandbox import compiling
+from gpu_worker.sandbox import bubblewrap, compiling
+from gpu_worker.sandbox.isolation import ALLOW_NO_NAMESPACES
 
 KERNEL = 'extern "C" __global__ void f(int *p) { p[0] = VALUE; }\n'
 SECRET = "/etc/hostname"
@@ -208,6 +209,43 @@ def test_the_compiler_is_nobody_and_alone() -> None:
     assert "Permission" in attempt("sh", "-c", "mkdir /new 2>&1 || echo Permission")
     assert attempt("sh", "-c", "exec 3<>/dev/tcp/127.0.0.1/80").split()[0] != "0"
     assert attempt("sh", "-c", "kill -0 1 && kill -9 $PPID; true").startswith(("0 ", "-", "137"))
+
+
+def confined(monkeypatch: pytest.MonkeyPatch, *command: str) -> str:
+    """Run a command as on a machine without bubblewrap, where the operator allows level B."""
+    monkeypatch.setattr(bubblewrap, "programs", lambda: [])
+    monkeypatch.setenv(ALLOW_NO_NAMESPACES, "1")
+    kit = toolchain.kit()
+    with compiling.work_folder() as folder:
+        run = compiling.run(command, folder, {"/kit": kit}, confine=kit / toolchain.CONFINE)
+        return f"{run.returncode} {run.messages}"
+
+
+def test_without_namespaces_landlock_keeps_the_compiler_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def attempt(*command: str) -> str:
+        return confined(monkeypatch, *command)
+
+    assert attempt("cat", SECRET).startswith("1 ")
+    assert attempt("sh", "-c", "ls /proc/self").split()[0] != "0"
+    assert attempt("sh", "-c", "echo > /kit/runtime.o").startswith("2 ")
+    assert attempt("sh", "-c", "echo > /tmp/learnml-left-behind").startswith("2 ")
+    assert "runtime.o" in attempt("ls", "/kit")
+    assert attempt("sh", "-c", "echo > here && cat here").startswith("0 ")
+
+
+def test_without_namespaces_kernels_compile_where_that_is_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bubblewrap, "programs", lambda: [])
+    source = KERNEL.replace("VALUE", str(os.getpid()))
+    with pytest.raises(CompilerMissingError, match="bubblewrap"):
+        compile_source(source)
+
+    monkeypatch.setenv(ALLOW_NO_NAMESPACES, "1")
+
+    assert compile_source(source).kernels == ("f",)
 
 
 def test_a_compiler_that_never_ends_is_stopped() -> None:

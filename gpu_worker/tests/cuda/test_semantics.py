@@ -195,6 +195,54 @@ def test_the_last_block_may_read_what_others_wrote_behind_a_fence(device: Device
     assert report.diagnostics == []
 
 
+ORDERED = source("orders")
+
+
+@pytest.mark.parametrize("order", ["forward", "reverse", "random"])
+def test_every_block_and_thread_runs_once_in_any_order(device: Device, order: str) -> None:
+    seen, first = device.array(np.zeros(24 * 70), np.int32), device.array([0], np.int32)
+    turn = device.array([0], np.int32)
+
+    for seed in range(5):
+        device.launch(
+            kernel(ORDERED, "visited"),
+            (4, 3, 2),
+            (70,),
+            (seen, turn, first),
+            order=order,
+            seed=seed,
+        )
+
+    assert seen.host.tolist() == [5] * (24 * 70)
+    starts = {"forward": [0], "reverse": [24 * 70 - 1]}
+    assert first.host[0] in starts.get(order, range(24 * 70))
+
+
+def test_atomic_sums_of_floats_depend_on_the_order_and_are_no_mistake(device: Device) -> None:
+    x = device.array(np.random.default_rng(0).standard_normal(512) * 1e3)
+
+    report = device.launch(
+        kernel(ORDERED, "summed"),
+        (4,),
+        (128,),
+        (x, device.array([0.0])),
+        orders=("forward", "random"),
+    )
+
+    assert [(d.kind, d.severity) for d in report.diagnostics] == [("order-dependent", "warning")]
+
+
+def test_a_launch_is_the_same_each_time_for_one_seed(device: Device) -> None:
+    x = device.array(np.random.default_rng(0).standard_normal(512) * 1e3)
+    sums = []
+    for _ in range(3):
+        y = device.array([0.0])
+        device.launch(kernel(ORDERED, "summed"), (4,), (128,), (x, y), order="random", seed=3)
+        sums.append(y.host[0])
+
+    assert len(set(sums)) == 1
+
+
 SIXTEEN_BITS = source("sixteen_bits")
 
 

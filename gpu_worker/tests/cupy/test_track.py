@@ -154,6 +154,7 @@ def test_a_kernel_that_is_wrong_whatever_numbers_it_gave_is_a_wrong_answer(
     assert graded.outcome == "wrong_answer"
     assert graded.report.failure is not None
     assert "kernel is wrong" in graded.report.failure.message
+    assert not any("No known mistake" in note for note in graded.report.notes)
 
 
 def test_words_that_kernels_print_in_hidden_cases_are_not_shown(
