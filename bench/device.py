@@ -14,6 +14,7 @@ import importlib.util
 import secrets
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
@@ -56,8 +57,12 @@ def _measure(budget: Budget, seed: int, out: Path) -> int:
 
     scope = run.Scope(dtypes=_dtypes(budget))
     with np.load(OUTPUTS) as recorded:
-        results = run.measure(CudaDevice(), budget, seed, dict(recorded), scope)
-    write(results, out)
+        known = dict(recorded)
+
+    def save(results: dict[str, Any]) -> None:
+        write(results, out)
+
+    results = run.measure(CudaDevice(), budget, seed, known, scope, save)
     right = results["correctness"]
     print(f"{right['cases']} cases, {right['failed']} wrong; agreement: "
           f"{results['agreement']['agree']}; {len(results['times'])} cells timed; "

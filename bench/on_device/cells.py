@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import random
+import statistics
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -23,8 +25,10 @@ from gpu_worker.judge import dtypes
 from gpu_worker.judge.units import error_in_units, limit_in_units
 
 SETS: Final = 3
+WRONG: Final = 10.0
+"""An error of so many limits is not one of rounding. Smaller ones are timed, and said."""
 _REMEMBERED: Final = 6
-_FIRST_CELL_SECONDS: Final = 5.0
+_FIRST_CELL_SECONDS: Final = 1.0
 _FIRST_DEAR_SECONDS: Final = 20.0
 _ROOM: Final = 1.25
 """A cell may take this much longer than the longest of the last ones."""
@@ -44,8 +48,9 @@ class Pace:
 
     def allows_dear(self) -> bool:
         """True if all cells that are left still fit after one that includes what is dear."""
-        mean = sum(self._plain) / len(self._plain)
-        return self._budget.left() > _ROOM * (self._dear + mean * self._cells_left)
+        # The median: the first cell also pays for what is imported with it.
+        usual = statistics.median(self._plain)
+        return self._budget.left() > _ROOM * (self._dear + usual * self._cells_left)
 
     def took(self, seconds: float, dear_seconds: float) -> None:
         self._cells_left -= 1
@@ -61,8 +66,12 @@ def time_cells(
     kinds: Sequence[Kind],
     rules: Rules,
     seed: int,
+    on_dim: Callable[[list[dict[str, Any]]], None] = lambda found: None,
 ) -> list[dict[str, Any]]:
-    """Return what was measured, cell by cell; what does not fit is left out, and said."""
+    """Return what was measured, cell by cell; what does not fit is left out, and said.
+
+    `on_dim` is called with what there is when the cells of one length of a row are done.
+    """
     pending, draw = list(cells), random.Random(seed)
     here = [kind for kind in kinds if installed(kind)]
     for kind in kinds:
@@ -83,6 +92,7 @@ def time_cells(
         measured, dear_seconds = _time_cell(device, cell, chosen, rules, draw)
         pace.took(time.monotonic() - begun, dear_seconds)
         if not found or found[-1]["dim"] != cell.dim:
+            on_dim(found)
             measured["readings"] = device.readings()
         found.append(measured)
     return found
@@ -92,7 +102,8 @@ def _time_cell(
     device: Device, cell: Cell, kinds: Sequence[Kind], rules: Rules, draw: random.Random
 ) -> tuple[dict[str, Any], float]:
     """Return one cell's measurements, and the seconds that dear contenders took to prepare."""
-    result: dict[str, Any] = {**asdict(cell), "least_bytes": cell.least_bytes, "failed": {}}
+    result: dict[str, Any] = {**asdict(cell), "least_bytes": cell.least_bytes}
+    result |= {"failed": {}, "inexact": {}}
     dear_seconds = 0.0
     sets: list[inputs.InputSet] = []
     contenders: list[Contender] = []
@@ -101,11 +112,13 @@ def _time_cell(
         contenders += [copy_of_least_bytes(device, cell, sets)]
         for kind in kinds:
             begun = time.monotonic()
-            contender, problem = _prepare(device, cell, kind, sets)
+            contender, problem, share = _prepare(device, cell, kind, sets)
             if contender:
                 contenders.append(contender)
             else:
                 result["failed"][kind.name] = problem
+            if contender and share > 1:
+                result["inexact"][kind.name] = round(share, 2)
             dear_seconds += (time.monotonic() - begun) * kind.dear
 
         def refresh(number: int) -> None:
@@ -121,7 +134,9 @@ def _time_cell(
         sets.clear()
         contenders.clear()
         gc.collect()
-        device.free()
+        # A device in an error state frees nothing, and has been heard of above.
+        with contextlib.suppress(RuntimeError):
+            device.free()
     result["times"] = {name: _rounded(measured) for name, measured in times.items()}
     if COPY in times:
         rate = cell.least_bytes / times[COPY].ms / 1e6
@@ -138,18 +153,19 @@ def _rounded(measured: timing.Measured) -> dict[str, Any]:
 
 def _prepare(
     device: Device, cell: Cell, kind: Kind, sets: Sequence[inputs.InputSet]
-) -> tuple[Contender | None, str]:
-    """Return the contender if it works and its result is right, else what is wrong."""
+) -> tuple[Contender | None, str, float]:
+    """Return the contender, or None and what is wrong; and its error as a share of the limit."""
     try:
         calls = kind.make(device, cell, sets)
         result = calls[0]()
         device.synchronize()
         share = _error(device, cell, sets[0], result)
     except Exception as error:  # noqa: BLE001  another library's failure is a result, not the end
-        return None, f"{type(error).__name__}: {error}"[:500]
-    if not share <= 1:
-        return None, f"its result is off by {share:.3g} times the limit, so it is not timed"
-    return Contender(kind.name, calls), ""
+        return None, f"{type(error).__name__}: {error}"[:500], 0.0
+    if not share <= WRONG:
+        problem = f"its result is off by {share:.3g} times the limit, so it is not timed"
+        return None, problem, share
+    return Contender(kind.name, calls), "", share
 
 
 def _error(device: Device, cell: Cell, given: inputs.InputSet, result: Any) -> float:

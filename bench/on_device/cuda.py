@@ -12,7 +12,7 @@ from bench.on_device.api import Identity
 PERSISTING_L2_CACHE_SIZE: Final = 0x06
 """`cudaLimitPersistingL2CacheSize`."""
 FIRST_WITH_PERSISTING_L2: Final = 8.0
-_LEAST_FLUSH_BYTES: Final = 512 << 20
+_LEAST_FLUSH_BYTES: Final = 1 << 30
 """Writing this much takes the device longer than the host takes to queue what comes next."""
 
 

@@ -122,6 +122,10 @@ def _failures(results: Mapping[str, Any]) -> str:
         where = f"{cell['exercise']} {cell['direction']} {cell['dtype']} D {cell['dim']}"
         lines += [f"- {name}, {where}: {why}" for name, why in cell["failed"].items()]
         lines += [
+            f"- {name}, {where}: off by {share:g} times the judge's limit, timed nevertheless"
+            for name, share in cell["inexact"].items()
+        ]
+        lines += [
             f"- {name}, {where}: refused, {measured['refused']}"
             for name, measured in cell["times"].items()
             if measured["refused"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
@@ -42,31 +42,44 @@ def measure(
     seed: int,
     recorded: Mapping[str, Any],
     scope: Scope | None = None,
+    on_progress: Callable[[dict[str, Any]], None] = lambda results: None,
 ) -> dict[str, Any]:
-    """Return everything that was found, and what was left out."""
+    """Return everything that was found, and what was left out.
+
+    `on_progress` is called with what there is so far, so that a device that hangs later takes
+    nothing with it.
+    """
     scope = scope or Scope()
-    began = datetime.now(UTC).isoformat(timespec="seconds")
+    results = _about(device, budget, seed)
     part = budget.part(CORRECTNESS_SHARE * budget.seconds)
     cases = correctness.all_cases(scope.dtypes) if scope.cases is None else scope.cases
-    right = correctness.check(device, part, seed, iter(cases))
+    results["correctness"] = correctness.check(device, part, seed, iter(cases))
     part = budget.part(AGREEMENT_SHARE * budget.seconds)
-    agreed = agreement.compare(device, part, recorded, scope.programs, scope.dtypes)
+    found = agreement.compare(device, part, recorded, scope.programs, scope.dtypes)
+    results["agreement"] = found
+
+    def save(times: list[dict[str, Any]]) -> None:
+        spent = round(budget.spent(), 1)
+        results.update(times=times, seconds=spent, left_out=budget.left_out)
+        on_progress(results)
+
     timed = tuple(name for name in plan.DTYPES if name in scope.dtypes)
     chosen = plan.cells(dtypes=timed) if scope.cells is None else scope.cells
-    times = cells.time_cells(device, budget, chosen, scope.kinds, scope.rules, seed)
+    save(cells.time_cells(device, budget, chosen, scope.kinds, scope.rules, seed, save))
+    return results
+
+
+def _about(device: Device, budget: Budget, seed: int) -> dict[str, Any]:
+    """Return what was measured on, with what."""
     return {
-        "began_at": began,
-        "seconds": round(budget.spent(), 1),
+        "began_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": 0.0,
         "seconds_allowed": budget.seconds,
         "seed": seed,
         "device": asdict(device.identity()),
         "python": platform.python_version(),
         "packages": _versions(),
         "kernels_sha256": {slug: _digest(slug) for slug in CLASSES},
-        "correctness": right,
-        "agreement": agreed,
-        "times": times,
-        "left_out": budget.left_out,
     }
 
 

@@ -31,7 +31,7 @@ class Rules:
     """When to stop. `standard_error` is that of the ratio to the copy."""
 
     repeats_least: int = 12
-    repeats_most: int = 60
+    repeats_most: int = 100
     standard_error: float = 0.005
     seconds_most: float = 1.2
     warm_ups: int = 2
