@@ -8,9 +8,12 @@ where the device does not work.
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import sys
 from typing import Any, Final
+
+from gpu_worker.sandbox.inside.layers import process
 
 COPY_BYTES: Final = 256 << 20
 COPIES: Final = 7
@@ -81,6 +84,8 @@ def _version(number: int) -> str:
 
 
 def main(uuid: str) -> int:
+    # A probe that hangs must not outlive its worker.
+    process.die_with_parent(os.getppid())
     try:
         import cupy
 

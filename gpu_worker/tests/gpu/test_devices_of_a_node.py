@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from gpu_worker.gpu.fleet import (
     GONE,
     LAST_RETRY_SECONDS,
     Fleet,
+    Watch,
 )
 from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.lock import FOLDER, BusyError, device_lock
@@ -27,6 +29,7 @@ from gpu_worker.node import node_report
 from gpu_worker.protocol import NodeReport
 from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.tests.gpu.machine import machine
+from gpu_worker.tests.worker_process import descendants, is_alive
 
 DRIVER = Path(__file__).with_name("stand_in_driver")
 ROOT = Path(__file__).resolve().parents[3]
@@ -136,6 +139,31 @@ def test_a_device_that_hangs_is_given_up_and_its_probe_ended(stand_in_driver: An
     with pytest.raises(UnusableError, match="did not answer in 2 s"):
         examine(GPU, seconds=2)
     assert time.monotonic() - begun < 8
+
+
+def test_a_probe_that_hangs_ends_with_its_worker(stand_in_driver: Any) -> None:
+    stand_in_driver("hangs")
+    code = (
+        "from gpu_worker.gpu import examination\n"
+        "examination._KEPT = (*examination._KEPT, 'STAND_IN_DRIVER')\n"
+        "from gpu_worker.gpu.inventory import Gpu\n"
+        "print('begins', flush=True)\n"
+        "examination.examine(Gpu('GPU-1', '', '', 0))\n"
+    )
+    worker = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE)
+    assert worker.stdout
+    worker.stdout.readline()
+    deadline = time.monotonic() + 20
+    while not (probes := descendants(worker.pid)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    # Until it has asked to end with its parent, it is not yet what is tested.
+    time.sleep(1)
+    worker.kill()
+    worker.communicate()
+    while any(is_alive(pid) for pid in probes):
+        assert time.monotonic() < deadline, "a probe outlived its worker"
+        time.sleep(0.05)
 
 
 def test_without_cupy_the_reason_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -299,3 +327,47 @@ def test_only_a_worker_of_the_gpu_queue_reports_devices(
     report = NodeReport.from_message(node_report(QUEUE_GPU).to_message())
     assert [gpu.uuid for gpu in report.gpus] == [GPU.uuid]
     assert report.tracks == [], "no submission is sent to a device yet"
+
+
+@pytest.mark.parametrize(("queue", "watches"), [(QUEUE_GPU, 1), (QUEUE_CPU, 0)])
+def test_a_worker_watches_devices_if_its_queue_is_for_them(
+    queue: str, watches: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REDIS_URL", "redis://localhost:1/0")
+    from gpu_worker import celery_app
+
+    started: list[str] = []
+
+    class Started:
+        def __init__(self, *arguments: Any) -> None:
+            self.what = "report" if len(arguments) == 2 else "watch"
+
+        def start(self) -> None:
+            started.append(self.what)
+
+    monkeypatch.setattr(celery_app, "Watch", Started)
+    monkeypatch.setattr(celery_app, "NodeReporter", Started)
+    consumed = {queue: SimpleNamespace(name=queue)}
+    queues = SimpleNamespace(queues=SimpleNamespace(consume_from=consumed))
+    celery_app._announce(sender=SimpleNamespace(app=SimpleNamespace(amqp=queues)))
+    assert started == ["watch"] * watches + ["report"]
+
+
+def test_the_watch_goes_on_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    class EndError(BaseException):
+        pass
+
+    turns: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        turns.append(seconds)
+        if len(turns) == 3:
+            raise EndError
+
+    def find() -> list[Gpu]:
+        raise RuntimeError("unreadable")
+
+    monkeypatch.setattr("gpu_worker.gpu.fleet.time.sleep", sleep)
+    with pytest.raises(EndError):
+        Watch(Fleet(find)).run()
+    assert len(turns) == 3
