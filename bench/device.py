@@ -4,7 +4,7 @@
 
 Needs NumPy and CuPy beside this repository (ml_dtypes for bfloat16; torch, triton, liger-kernel
 to compare with). Ends with 0 if every kernel is right and agrees with the CPU executor, with 1 if
-not, with 2 where there is no device. Then `python -m bench.device_table` makes table and picture.
+not, with 2 where there is no device, with 3 where it is in use. Then `python -m bench.device_table` makes table and picture.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import argparse
 import importlib.util
 import secrets
 import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +25,13 @@ if str(ROOT) not in sys.path:
 from bench.on_device import building, correctness, driver, run  # noqa: E402
 from bench.on_device.budget import Budget  # noqa: E402
 from bench.on_device.writing import RESULTS, write  # noqa: E402
+from gpu_worker.gpu import inventory  # noqa: E402
+from gpu_worker.gpu.inventory import Gpu  # noqa: E402
+from gpu_worker.gpu.lock import BusyError, device_lock  # noqa: E402
 
 BUILD_SHARE = 0.15
 NO_DEVICE = 2
+BUSY = 3
 
 
 def main(arguments: list[str]) -> int:
@@ -62,12 +68,27 @@ def _measure(budget: Budget, seed: int, out: Path) -> int:
     def save(results: dict[str, Any]) -> None:
         write(results, out)
 
-    results = run.measure(CudaDevice(), budget, seed, known, scope, save)
+    device = CudaDevice()
+    try:
+        with lock_of(device.bus, inventory.find()):
+            results = run.measure(device, budget, seed, known, scope, save)
+    except BusyError:
+        print("Another process holds the lock of this device: a worker, or another measurement. "
+              "Nothing was measured.")  # fmt: skip
+        return BUSY
     right = results["correctness"]
     print(f"{right['cases']} cases, {right['failed']} wrong; agreement: "
           f"{results['agreement']['agree']}; {len(results['times'])} cells timed; "
           f"{len(results['left_out'])} things left out; {results['seconds']} s. {out}")  # fmt: skip
     return 0 if run.is_right(results) else 1
+
+
+def lock_of(bus: str, found: Sequence[Gpu]) -> AbstractContextManager[None]:
+    """Return the lock that workers share of the device at this place, if the kernel shows it."""
+    for gpu in found:
+        if gpu.bus.lower() == bus:
+            return device_lock(gpu.uuid)
+    return nullcontext()
 
 
 def _dtypes(budget: Budget) -> tuple[str, ...]:

@@ -32,6 +32,11 @@ class CudaDevice:
             # Nothing can be made persistent from now on.
             self._runtime.deviceSetLimit(PERSISTING_L2_CACHE_SIZE, 0)
 
+    @property
+    def bus(self) -> str:
+        """The device's place on the bus, as the kernel module writes it."""
+        return str(self._device.pci_bus_id).lower()
+
     def identity(self) -> Identity:
         return self._identity
 

@@ -19,6 +19,8 @@ from bench.on_device.contenders import FUSED, KINDS, PLAIN, Kind, layer_calls
 from bench.on_device.writing import NotADeviceError, write
 from bench.tests.stand_in_device import NAME, StandInDevice
 from gpu_worker.exercises import get
+from gpu_worker.gpu.inventory import Gpu
+from gpu_worker.gpu.lock import FOLDER, BusyError, device_lock
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = tuple(kind for kind in KINDS if not kind.needs)
@@ -279,6 +281,18 @@ def test_without_a_device_the_script_says_so_and_writes_nothing(
     assert script.main(["--out", str(out)]) == script.NO_DEVICE
     assert "no NVIDIA device" in capsys.readouterr().out
     assert not out.exists()
+
+
+def test_the_script_and_workers_hold_one_lock_of_a_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    found = [Gpu("GPU-1", "", "0000:0A:00.0", 0), Gpu("GPU-2", "", "0000:0b:00.0", 1)]
+    with script.lock_of("0000:0a:00.0", found):
+        with pytest.raises(BusyError), device_lock("GPU-1"):
+            pass
+        with device_lock("GPU-2"), script.lock_of("0000:0c:00.0", found):
+            pass
 
 
 def test_numpy_and_cupy_are_all_that_the_script_needs() -> None:
