@@ -4,7 +4,8 @@
 
 Needs NumPy and CuPy beside this repository (ml_dtypes for bfloat16; torch, triton, liger-kernel
 to compare with). Ends with 0 if every kernel is right and agrees with the CPU executor, with 1 if
-not, with 2 where there is no device, with 3 where it is in use. Then `python -m bench.device_table` makes table and picture.
+not, with 2 where there is no device, with 3 where it is in use. Then `python -m bench.device_table`
+makes table and picture.
 """
 
 from __future__ import annotations

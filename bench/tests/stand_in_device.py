@@ -26,6 +26,8 @@ class StandInEvent:
 class StandInDevice:
     """`work` is what was asked for, in order; `clock` its seconds."""
 
+    bus = "none"
+
     def __init__(self) -> None:
         self.xp: Any = use_executor()
         self.seconds = 0.0

@@ -7,13 +7,24 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from bench import device as script
-from bench.on_device import agreement, cells, correctness, driver, plan, programs, run, timing
+from bench.on_device import (
+    agreement,
+    building,
+    cells,
+    correctness,
+    driver,
+    plan,
+    programs,
+    run,
+    timing,
+)
 from bench.on_device.budget import Budget
 from bench.on_device.contenders import FUSED, KINDS, PLAIN, Kind, layer_calls
 from bench.on_device.writing import NotADeviceError, write
@@ -281,6 +292,18 @@ def test_without_a_device_the_script_says_so_and_writes_nothing(
     assert script.main(["--out", str(out)]) == script.NO_DEVICE
     assert "no NVIDIA device" in capsys.readouterr().out
     assert not out.exists()
+
+
+def test_the_script_keeps_nothing_of_a_device_that_the_driver_does_not_know(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "device_names", lambda: ["NVIDIA H200"])
+    monkeypatch.setattr(building, "build_all", lambda seconds: 0.0)
+    stand_in = SimpleNamespace(CudaDevice=StandInDevice)
+    monkeypatch.setitem(sys.modules, "bench.on_device.cuda", stand_in)
+    with pytest.raises(NotADeviceError, match=NAME):
+        script.main(["--seconds", "0.5", "--out", str(tmp_path / "device.json")])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_script_and_workers_hold_one_lock_of_a_device(
