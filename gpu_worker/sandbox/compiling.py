@@ -25,7 +25,7 @@ from gpu_worker.sandbox.errors import SandboxError
 from gpu_worker.sandbox.isolation import ALLOW_NO_NAMESPACES
 from gpu_worker.sandbox.setup import runner_user
 
-WORK: Final = "/work"
+WORK: Final = "/build"
 _SYSTEM: Final = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec")
 _LINKS: Final = ("/bin", "/lib", "/lib32", "/lib64")
 _MESSAGE_BYTES: Final = 256 * 1024
@@ -69,7 +69,7 @@ def run(
     limits: CompilerLimits | None = None,
     confine: Path | None = None,
 ) -> CompilerRun:
-    """Run a program in `folder`, seen as /work. `readable` maps paths inside to folders here.
+    """Run a program in `folder`, seen as /build. `readable` maps paths inside to folders here.
 
     `confine` is a program that puts Landlock around another one: used where bubblewrap cannot make
     namespaces and the operator allows level B.

@@ -41,20 +41,12 @@ extern "C" long long learnml_clock() {
 
 extern "C" __attribute__((visibility("default"))) uint32_t learnml_version() { return learnml::VERSION; }
 
-extern "C" __attribute__((visibility("default"))) uint64_t learnml_static_shared() {
-  return learnml::static_shared_bytes();
-}
-
 extern "C" __attribute__((visibility("default"))) uint64_t learnml_base() {
   return reinterpret_cast<uint64_t>(__ehdr_start);
 }
 
 extern "C" __attribute__((visibility("default"))) uint64_t learnml_dynamic_shared() {
   return reinterpret_cast<uint64_t>(learnml::dynamic_shared);
-}
-
-extern "C" __attribute__((visibility("default"))) uint64_t learnml_shared_start() {
-  return reinterpret_cast<uint64_t>(__start_learnml_shared);
 }
 
 // Returns 0; -1 if there was no memory, -2 if the other half is of another version.
