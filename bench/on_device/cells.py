@@ -83,6 +83,8 @@ def time_cells(
             for rest in pending[number:]:
                 budget.leave_out(f"times of {rest}", "for want of time")
             break
+        if number and pending[number - 1].dim != cell.dim:
+            on_dim(found)
         dear = pace.allows_dear()
         chosen = [kind for kind in here if dear or not kind.dear]
         for kind in here:
@@ -91,8 +93,7 @@ def time_cells(
         begun = time.monotonic()
         measured, dear_seconds = _time_cell(device, cell, chosen, rules, draw)
         pace.took(time.monotonic() - begun, dear_seconds)
-        if not found or found[-1]["dim"] != cell.dim:
-            on_dim(found)
+        if number == 0 or pending[number - 1].dim != cell.dim:
             measured["readings"] = device.readings()
         found.append(measured)
     return found

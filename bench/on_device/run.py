@@ -65,6 +65,7 @@ def measure(
 
     timed = tuple(name for name in plan.DTYPES if name in scope.dtypes)
     chosen = plan.cells(dtypes=timed) if scope.cells is None else scope.cells
+    save([])
     save(cells.time_cells(device, budget, chosen, scope.kinds, scope.rules, seed, save))
     return results
 

@@ -218,6 +218,12 @@ def test_what_is_not_installed_is_said(device: StandInDevice) -> None:
     assert budget.left_out == ["peer: no_such_package_here is not installed"]
 
 
+def test_without_time_no_cell_is_begun_and_each_is_said(device: StandInDevice) -> None:
+    budget = Budget(0)
+    assert cells.time_cells(device, budget, small_cells(), OWN, QUICK, 1) == []
+    assert budget.left_out == [f"times of {cell}: for want of time" for cell in small_cells()]
+
+
 def test_cells_that_do_not_fit_into_the_budget_are_left_out_and_said() -> None:
     now = [0.0]
     budget = Budget(100, clock=lambda: now[0])

@@ -91,6 +91,8 @@ def test_every_repeat_has_fresh_inputs_clear_caches_and_all_contenders_on_one_se
         block = calls[turn * len(names) : (turn + 1) * len(names)]
         assert {entry.split()[0] for entry in block} == set(names)
         assert {entry.split()[1] for entry in block} == {str(turn % 3)}
+    refreshed = [entry.split()[1] for entry in log if entry.startswith("refresh")]
+    assert refreshed == [calls[turn * len(names)].split()[1] for turn in range(len(refreshed))]
     assert log.count("clear") == len(calls)
     for place, entry in enumerate(log):
         if entry.split()[0] in names:

@@ -78,6 +78,17 @@ def test_a_missing_device_node_is_said_with_what_to_do(
         examine(gpu)
 
 
+def test_a_device_node_that_this_user_may_not_open_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = machine(tmp_path, minors=(0, 1))
+    # Root may open everything, so it is asked as another user would be answered.
+    monkeypatch.setattr(inventory.os, "access", lambda path, mode: path.name != "nvidia1")
+    first, second = inventory.find(root)
+    assert first.problem == ""
+    assert "may not open /dev/nvidia1" in second.problem
+
+
 def test_looking_for_devices_loads_no_driver_and_no_cupy() -> None:
     code = (
         "import sys\n"
