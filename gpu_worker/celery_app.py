@@ -6,6 +6,7 @@ All settings come from the environment, see `gpu_worker.queues`:
     LEARNML_NODE                        this worker's name, default host name and process id
     LEARNML_HEARTBEAT_SECONDS           between signs of life while grading, default 5
     LEARNML_NODE_REPORT_SECONDS         between reports of the node itself, default 30
+    LEARNML_GPU_LOCK_FOLDER             where workers of queue gpu keep the locks of devices
     LEARNML_ALLOW_NO_NAMESPACES         1: start at isolation level B, see docs/how-to
     LEARNML_UNSAFE_DEVELOPMENT          1: start without a sandbox where nothing better works
 """
@@ -26,6 +27,7 @@ from celery.signals import (
 )
 
 from gpu_worker import queues
+from gpu_worker.gpu.fleet import Watch, fleet
 from gpu_worker.reporter import NodeReporter
 from gpu_worker.sandbox import isolation
 from gpu_worker.sandbox.errors import RefusedError
@@ -62,7 +64,10 @@ def _announce(sender: Any = None, **_: Any) -> None:
     # since Celery sets filters of its own as it starts.
     warnings.filterwarnings("ignore", "\\s*In Celery 5.1", CPendingDeprecationWarning)
     consumed = [queue.name for queue in sender.app.amqp.queues.consume_from.values()]
-    NodeReporter(sender.app, consumed[0] if consumed else queues.QUEUE_CPU).start()
+    queue = consumed[0] if consumed else queues.QUEUE_CPU
+    if queue == queues.QUEUE_GPU:
+        Watch(fleet()).start()
+    NodeReporter(sender.app, queue).start()
 
 
 @worker_process_init.connect

@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 
 from gpu_worker import devices
-from gpu_worker.protocol import NodeReport
-from gpu_worker.queues import QUEUE_CPU
+from gpu_worker.gpu.fleet import fleet
+from gpu_worker.protocol import GpuReport, NodeReport
+from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.sandbox import isolation
 
 # Taken in the worker's parent process, before it forks: its children report under one name.
@@ -38,5 +39,11 @@ def node_report(queue: str = QUEUE_CPU) -> NodeReport:
         numpy=np.__version__,
         platform=f"{platform.system()} {platform.release()} {platform.machine()}"[:200],
         devices=devices.described(queue)[:64],
+        gpus=_gpus(queue),
         tracks=devices.gradable_tracks(queue),
     )
+
+
+def _gpus(queue: str) -> list[GpuReport]:
+    """Return the devices of a worker of the queue for them; those of others are not looked at."""
+    return fleet().reports()[:64] if queue == QUEUE_GPU else []

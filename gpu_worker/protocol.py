@@ -319,6 +319,33 @@ class Redelivery(Message):
     node: Short
 
 
+class GpuReport(Message):
+    """One NVIDIA device of a node. What is not known, or not yet, is empty or None.
+
+    `state` is "quarantined" while the device fails its probe, for the reason given; it is tried
+    again after `retry_in_seconds`. `driver` is the kernel module's version, `cuda` that of the
+    runtime, `cuda_of_driver` the newest that the driver can serve.
+    """
+
+    uuid: Short
+    name: Short
+    state: Literal["unknown", "ready", "busy", "quarantined"]
+    reason: Text = ""
+    failures: Annotated[int, Field(ge=0)] = 0
+    retry_in_seconds: Annotated[float, Field(ge=0)] = 0.0
+    compute_capability: Short = ""
+    driver: Short = ""
+    cuda: Short = ""
+    cuda_of_driver: Short = ""
+    cupy: Short = ""
+    memory_megabytes: Annotated[int, Field(ge=0)] | None = None
+    free_megabytes: Annotated[int, Field(ge=0)] | None = None
+    copy_gigabytes_per_second: Annotated[float, Field(ge=0)] | None = None
+    temperature_celsius: int | None = None
+    sm_clock_megahertz: Annotated[int, Field(ge=0)] | None = None
+    memory_clock_megahertz: Annotated[int, Field(ge=0)] | None = None
+
+
 class NodeReport(Message):
     """What a worker says of itself at its start and regularly after.
 
@@ -334,6 +361,7 @@ class NodeReport(Message):
     platform: Short
     limits: dict[str, float] = {}
     devices: Annotated[list[Short], Field(max_length=64)] = []
+    gpus: Annotated[list[GpuReport], Field(max_length=64)] = []
     tracks: Annotated[list[Track], Field(max_length=8)]
 
 

@@ -1,7 +1,22 @@
-"""The judge: draws inputs, holds the expected values, compares, names mistakes, reports."""
+"""The judge: draws inputs, holds the expected values, compares, names mistakes, reports.
+
+Its entry is loaded when first asked for: tolerances and families of inputs need NumPy alone.
+"""
 
 from __future__ import annotations
 
-from gpu_worker.judge.grading import Graded, grade_source
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpu_worker.judge.grading import Graded, grade_source
 
 __all__ = ["Graded", "grade_source"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"{__name__}.grading"), name)
+    globals()[name] = found
+    return found

@@ -2,23 +2,37 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.safestring import SafeString
 
 from grader import queries
 from grader.models import ApiToken, AuditEntry, WorkerNode
 from grader.services import revoke_token
 
+from .gpus import shown_gpus
 from .readonly import ExactCountOff, ReadOnlyMixin
 
 
 @admin.register(WorkerNode)
 class WorkerNodeAdmin(ReadOnlyMixin, ExactCountOff):
-    list_display = ("name", "alive", "queue", "isolation", "devices", "tracks", "last_seen_at")
+    list_display = (
+        *("name", "alive", "queue", "isolation", "devices", "gpu_states", "tracks", "last_seen_at"),
+    )
+    exclude = ("gpus",)
+    readonly_fields = ("gpu_details",)
     list_filter = ("queue", "isolation")
     search_fields = ("name", "platform")
 
     @admin.display(boolean=True, description="connected")
     def alive(self, node: WorkerNode) -> bool:
         return queries.is_alive(node)
+
+    @admin.display(description="GPUs")
+    def gpu_states(self, node: WorkerNode) -> str:
+        return "; ".join(f"{gpu['name']}: {gpu['state']}" for gpu in node.gpus) or "none"
+
+    @admin.display(description="GPUs")
+    def gpu_details(self, node: WorkerNode) -> SafeString:
+        return shown_gpus(node)
 
 
 @admin.register(ApiToken)

@@ -15,6 +15,7 @@ class WorkerNode(models.Model):
     numpy = models.CharField(max_length=200)
     platform = models.CharField(max_length=200)
     devices = models.JSONField(default=list)
+    gpus = models.JSONField(default=list, help_text="NVIDIA devices, as `protocol.GpuReport`.")
     tracks = models.JSONField(default=list)
     first_seen_at = models.DateTimeField(auto_now_add=True)
     last_seen_at = models.DateTimeField()

@@ -147,6 +147,7 @@ def record_node(report: protocol.NodeReport) -> WorkerNode:
             "numpy": report.numpy,
             "platform": report.platform,
             "devices": list(report.devices),
+            "gpus": [gpu.to_message() for gpu in report.gpus],
             "tracks": [track.value for track in report.tracks],
             "last_seen_at": timezone.now(),
         },
