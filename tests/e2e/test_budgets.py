@@ -38,6 +38,7 @@ PAGES = {
     "home": Budget("/", 60),
     "course": Budget("/courses/learn-ml-from-scratch/", 60),
     "chapter": Budget(CHAPTER_PATH, 150),
+    "second chapter": Budget("/courses/learn-ml-from-scratch/softmax-and-cross-entropy/", 150),
     "chapter, signed in": Budget(CHAPTER_PATH, 150, signed_in=True),
     "exercise": Budget("/exercises/rmsnorm/", 300, signed_in=True),
     "verdict": Budget("{verdict}", 150, signed_in=True),
