@@ -146,7 +146,7 @@ def assert_accessible(page: Page) -> None:
     assert found == []
 
 
-# The chapter, on which axe takes ten seconds, comes below: answered, narrow, and without an account.
+# The chapter takes axe ten seconds: it comes below, answered, narrow, and without an account.
 @pytest.mark.parametrize("name", [name for name in PAGES if not name.startswith("chapter")])
 def test_axe_finds_nothing(reader: Page, site: Site, name: str) -> None:
     reader.goto(site.path(PAGES[name]), wait_until="networkidle")
