@@ -17,7 +17,7 @@ from grader.models import Exercise, Submission
 from grader.templatetags.speed import roofline
 from grader.tests.messages import full_report, verdict
 from grader.web.diff import unified
-from grader.web.hints import hints
+from grader.web.hints import hints as find_hints
 from grader.web.words import in_words, inputs_text, layout_text
 
 Submit = Callable[..., Submission]
@@ -116,11 +116,31 @@ def group(identity: str, passed: bool | None) -> dict[str, Any]:
     return {"id": identity, "title": identity.title(), "passed": passed}
 
 
+def hints(
+    report: dict[str, Any], *, outcome: str = "wrong_answer", at_home: bool = True
+) -> list[str]:
+    return find_hints(report, ("dgamma",), outcome=outcome, at_home=at_home)
+
+
+def wrong(**fields: Any) -> dict[str, Any]:
+    """A worst case whose numbers are wrong."""
+    return {
+        "failed": True,
+        "quantity": "y",
+        "layout": "contiguous",
+        "family": "normal",
+        "eps": 1e-6,
+        "units": 99.0,
+        "limit": 32.0,
+        **fields,
+    }
+
+
 class TestHints:
     def test_a_named_mistake_or_a_pass_needs_none(self) -> None:
-        assert hints({"groups": [group("public", True)]}, ()) == []
-        assert hints({"groups": [group("public", False)], "mistakes": [{}]}, ()) == []
-        assert hints({}, ()) == []
+        assert hints({"groups": [group("public", True)]}) == []
+        assert hints({"groups": [group("public", False)], "mistakes": [{}]}) == []
+        assert hints({}) == []
 
     @pytest.mark.parametrize(
         ("quantity", "says"),
@@ -129,10 +149,10 @@ class TestHints:
     def test_the_wrong_quantity_says_where(self, quantity: str, says: str) -> None:
         report = {
             "groups": [group("public", False), group("forward", False)],
-            "worst": {"failed": True, "quantity": quantity, "layout": "contiguous"},
+            "worst": wrong(quantity=quantity),
             "notes": ["No known mistake explains it.", "Something else."],
         }
-        found = hints(report, ("dgamma",))
+        found = hints(report)
         assert found[0] == "No known mistake explains it."
         assert any(says in sentence for sentence in found)
         assert "The public cases show it too" in found[-1]
@@ -140,12 +160,54 @@ class TestHints:
     def test_one_failing_group_says_what_is_special_about_it(self) -> None:
         report = {
             "groups": [group("public", True), group("state", False)],
-            "worst": {"failed": True, "quantity": "y", "layout": "interleaved"},
+            "worst": wrong(layout="interleaved"),
         }
-        text = " ".join(hints(report, ()))
+        text = " ".join(hints(report))
         assert "only “State” did not" in text
-        assert "order of the calls alone" in text
+        assert "the order of the calls" in text
         assert "two instances, called by turns" in text
+
+    def test_forward_that_passed_is_not_to_be_repaired(self) -> None:
+        groups = [group("forward", True), group("shapes", False), group("state", False)]
+        assert hints({"groups": groups, "worst": wrong()}) == []
+
+    @pytest.mark.parametrize("outcome", ["runtime_error", "contract_error"])
+    def test_numbers_are_no_matter_where_something_else_stopped_it(self, outcome: str) -> None:
+        groups = [group("public", False), group("forward", False)]
+        assert hints({"groups": groups, "worst": wrong()}, outcome=outcome) == [
+            "The public cases show it too: Run them in the editor, or at home."
+        ]
+
+    def test_errors_within_the_limit_are_not_called_wrong(self) -> None:
+        groups = [group("public", False), group("forward", False)]
+        text = " ".join(hints({"groups": groups, "worst": wrong(units=1.0)}))
+        assert "wrong already" not in text
+        assert "by hand" not in text
+
+    def test_a_row_is_worked_by_hand_where_numbers_are_wrong(self) -> None:
+        report = {"groups": [group("public", False)], "worst": wrong()}
+        assert hints(report)[-1].endswith("or at home, and work one row through by hand.")
+        assert hints(report, at_home=False)[-1] == (
+            "The public cases show it too: Run them in the editor, and work one row through by "
+            "hand."
+        )
+
+    @pytest.mark.parametrize(
+        ("fields", "says"),
+        [
+            ({"family": "zero-rows"}, "Do not set rstd to 0"),
+            ({"family": "bad-rows"}, "must not reach another"),
+            ({"family": "large"}, "Put eps inside the root"),
+            ({"family": "zero-rows", "eps": None}, "in float32 at least"),
+        ],
+    )
+    def test_the_family_decides_what_is_said_of_precision(
+        self, fields: dict[str, Any], says: str
+    ) -> None:
+        groups = [group("public", True), group("precision", False)]
+        text = " ".join(hints({"groups": groups, "worst": wrong(**fields)}))
+        assert says in text
+        assert ("eps" in text) == (fields.get("eps", 0) is not None and "bad" not in str(fields))
 
 
 class TestWords:

@@ -54,8 +54,8 @@ def test_an_outcome_without_particulars_is_explained_in_its_head(page: Callable[
     ("outcome", "worst", "title"),
     [
         ("accepted", {}, "The largest error, within the limit"),
-        ("wrong_answer", {}, "The first failing case"),
-        ("wrong_answer", {"units": 40.0}, "The first failing case"),
+        ("wrong_answer", {}, "The first case with wrong numbers"),
+        ("wrong_answer", {"units": 40.0}, "The first case with wrong numbers"),
         ("wrong_answer", {"units": 0.5, "got": "0.5"}, "The largest error of the case that failed"),
         (
             "wrong_answer",
@@ -69,7 +69,7 @@ def test_the_shown_element_is_called_what_it_is(
 ) -> None:
     text = page(outcome, worst)
     titles = (
-        "The first failing case",
+        "The first case with wrong numbers",
         "The largest error of the case",
         "The largest error, within",
     )

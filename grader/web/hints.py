@@ -10,42 +10,88 @@ from .words import layout_text
 
 NOTHING_KNOWN: Final = "No known mistake"
 """How the judge's note begins that says so."""
+_FORWARD: Final = frozenset({"forward", "losses"})
+"""The groups whose cases look at the forward pass alone."""
 _GROUPS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "shapes": "These cases differ from the others in shape and memory layout alone. Everything "
+        "shapes": "What is special in these cases is shape and memory layout. Everything "
         "belongs to one row, the last axis; sums for parameters run over all other axes; and an "
         "empty batch, without a single row, has to work too.",
-        "precision": "These cases differ from the others in the size and the dtype of their "
-        "numbers alone. Square and add in float32 at least, put eps inside the root, and return "
-        "the dtype of x only at the end.",
-        "state": "These cases differ from the others in the order of the calls alone. Look at what "
+        "state": "These cases differ from the others in the order of the calls. Look at what "
         "your class keeps between two calls, and whether it is made anew each time.",
+    }
+)
+_PRECISION: Final = (
+    "Compute, and above all add, in float32 at least, and return the dtype of x only at the end."
+)
+_ZERO_ROWS: Final = (
+    "A row of zeros needs no branch of its own. The normalised row, and so y before any shift, is "
+    "exactly 0 there; as eps > 0, rstd is 1 / √eps, and dx has it as a factor like in any other "
+    "row. Do not set rstd to 0."
+)
+_FAMILIES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "bad-rows": "NaN and infinity in one row must not reach another: look for a maximum, a sum "
+        "or a test that runs over the whole batch instead of over each row.",
+        "mixed-scales": "The rows of a batch are of very different size here: nothing that one row "
+        "is scaled by may come from another.",
     }
 )
 
 
-def hints(report: Mapping[str, Any], gradients: Sequence[str]) -> list[str]:
-    """Return sentences on where to look; none where everything passed or a mistake is named."""
+def hints(
+    report: Mapping[str, Any], gradients: Sequence[str], *, outcome: str | None, at_home: bool
+) -> list[str]:
+    """Return sentences on where to look; none where everything passed or a mistake is named.
+
+    `at_home` says whether the learner can run the public cases at home.
+    """
     groups = report.get("groups") or []
     failed = [group for group in groups if group["passed"] is False]
     if not failed or report.get("mistakes"):
         return []
     worst = report.get("worst") or {}
+    is_wrong = outcome == "wrong_answer" and _has_wrong_numbers(worst)
     found = [note for note in report.get("notes", []) if note.startswith(NOTHING_KNOWN)]
-    if len(failed) == 1 and len(groups) > 1:
+    only = failed[0]["id"] if len(failed) == 1 else ""
+    if only and len(groups) > 1:
         title = failed[0]["title"]
         found.append(f"All other groups passed; only “{title}” did not.")
-    if len(failed) == 1 and failed[0]["id"] in _GROUPS:
-        found.append(_GROUPS[failed[0]["id"]])
-    elif worst.get("failed"):
-        found.append(_of_quantity(worst, gradients))
-    found.append(_of_publicity(groups, worst))
+    if only in _GROUPS:
+        found.append(_GROUPS[only])
+    elif is_wrong and only == "precision":
+        found.append(_of_family(worst))
+    elif is_wrong:
+        forward_passed = any(group["passed"] for group in groups if group["id"] in _FORWARD)
+        found.append(_of_quantity(worst, gradients, forward_passed))
+    found.append(_of_publicity(groups, worst, is_wrong, at_home))
     return [sentence for sentence in found if sentence]
 
 
-def _of_quantity(worst: Mapping[str, Any], gradients: Sequence[str]) -> str:
+def _has_wrong_numbers(worst: Mapping[str, Any]) -> bool:
+    """Return whether the case that is shown failed by its numbers, and not for another reason."""
+    if not worst.get("failed"):
+        return False
+    units = worst.get("units")
+    return units is None or units > worst["limit"]
+
+
+def _of_family(worst: Mapping[str, Any]) -> str:
+    family = worst["family"]
+    has_eps = worst.get("eps") is not None
+    if family == "zero-rows" and has_eps:
+        return _ZERO_ROWS
+    if family in _FAMILIES:
+        return _FAMILIES[family]
+    inside = " Put eps inside the root." if has_eps else ""
+    return f"{_PRECISION}{inside}"
+
+
+def _of_quantity(worst: Mapping[str, Any], gradients: Sequence[str], forward_passed: bool) -> str:
     quantity = worst["quantity"]
     if quantity == "y":
+        if forward_passed:
+            return ""
         return (
             "y is wrong already, and the gradients are made from what forward keeps. Repair "
             "forward first, and look at the gradients after that."
@@ -60,18 +106,19 @@ def _of_quantity(worst: Mapping[str, Any], gradients: Sequence[str]) -> str:
     return ""
 
 
-def _of_publicity(groups: Sequence[Mapping[str, Any]], worst: Mapping[str, Any]) -> str:
+def _of_publicity(
+    groups: Sequence[Mapping[str, Any]], worst: Mapping[str, Any], is_wrong: bool, at_home: bool
+) -> str:
     public = next((group for group in groups if group["id"] == "public"), None)
-    if public is None:
+    if public is None or public["passed"] is None:
         return ""
     if public["passed"]:
         order = layout_text(worst["layout"]) if worst.get("layout") else ""
         special = f" What is special here: {order}." if order and order != _PLAIN else ""
         return f"The public cases pass, so Run does not show it.{special}"
-    return (
-        "The public cases show it too: Run them in the editor, or at home, and work one row "
-        "through by hand."
-    )
+    where = "Run them in the editor, or at home" if at_home else "Run them in the editor"
+    by_hand = ", and work one row through by hand" if is_wrong else ""
+    return f"The public cases show it too: {where}{by_hand}."
 
 
 _PLAIN: Final = layout_text("contiguous")

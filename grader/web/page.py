@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from courses.rendering import render_code
 from grader import outcomes, queries
-from grader.models import AttemptState, Exercise, Submission, SubmissionState
+from grader.models import AttemptState, Exercise, Submission, SubmissionState, Track
 from grader.registry import find_spec
 
 from .hints import NOTHING_KNOWN, hints
@@ -167,7 +167,12 @@ class SubmissionPage:
     @property
     def hints(self) -> list[str]:
         """Where to look when no mistake is named."""
-        return hints(self.report, self.spec.gradients if self.spec else ())
+        return hints(
+            self.report,
+            self.spec.gradients if self.spec else (),
+            outcome=self.outcome,
+            at_home=self.submission.track == Track.NUMPY,
+        )
 
     @property
     def reading(self) -> list[Place]:
