@@ -21,14 +21,31 @@ LEARNML_INLINE T watched(T result, T left, T right, int line) {
   learnml_half_sum(bits_of(result), bits_of(left), bits_of(right), line);
   return result;
 }
+// A sum stays a call, of plain numbers: where its steps are made a part of the kernel, they stand
+// between the kernel's lines, and the line of the operator is no longer the nearest one before.
+template <class T>
+__attribute__((noinline)) uint32_t sum_of_bits(uint32_t left, uint32_t right) {
+  T a, b;
+  memcpy(&a, &left, sizeof a);
+  memcpy(&b, &right, sizeof b);
+  if constexpr (sizeof(T) == 2) return bits_of(__hadd(a, b));
+  else return bits_of(__hadd2(a, b));
+}
+template <class T>
+LEARNML_INLINE T sum_of(T a, T b) {
+  const uint32_t bits = sum_of_bits<T>(bits_of(a), bits_of(b));
+  T result;
+  memcpy(&result, &bits, sizeof result);
+  return result;
+}
 // Calls carry their line. Operators cannot: theirs, 0, is found by the address of the code.
 template <class T>
 LEARNML_INLINE T watched_add(T a, T b, int line = __builtin_LINE()) {
-  return watched(__hadd(a, b), a, b, line);
+  return watched(sum_of(a, b), a, b, line);
 }
 template <class T>
 LEARNML_INLINE T watched_add2(T a, T b, int line = __builtin_LINE()) {
-  return watched(__hadd2(a, b), a, b, line);
+  return watched(sum_of(a, b), a, b, line);
 }
 // One rounding: the product of two such numbers and most sums with it are exact in float64.
 LEARNML_INLINE __half fused(__half a, __half b, __half c) {

@@ -13,7 +13,9 @@
 #undef __cluster_dims__
 #undef __grid_constant__
 #undef __restrict__
-#define __global__ __attribute__((noinline))
+// "flatten": what a kernel calls becomes part of it before the hooks are put in. A call that stays one
+// has no hook on a structure, such as a half, that goes to it or comes from it by value.
+#define __global__ __attribute__((noinline, flatten))
 #define __device__
 #define __host__
 #define __constant__

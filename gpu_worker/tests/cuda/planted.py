@@ -227,6 +227,44 @@ UNINITIALISED_GLOBAL = Planted(
     says="cupy.empty()",
 )
 
+
+def _half_pairs(device: Device) -> Launch:
+    x, y = device.array(np.arange(32), np.float16), device.empty(32, np.float16)
+    return (1,), (16,), (x, y, np.int32(32))
+
+
+_HALVES = "#include <cuda_fp16.h>\n"
+_PAIR_HEAD = "const __half *x, __half *y, int n"
+_PAIR = """int i = 2 * threadIdx.x;
+y[i] = __float2half(__half2float(x[i]) * __half2float(x[i + 1]));
+y[i + 1] = __float2half(__half2float(x[i + 1]) + {second});{mark}"""
+
+HALF_READ_OUTSIDE = Planted(
+    "half read past the end, two for each thread",
+    "out-of-bounds-read",
+    _HALVES
+    + twins(
+        _PAIR_HEAD,
+        _PAIR.format(second="__half2float(x[i + 2])", mark=" // HERE"),
+        _PAIR.format(second="__half2float(x[(i + 2) % n])", mark=""),
+    ),
+    _half_pairs,
+    says="x[32]",
+)
+
+UNINITIALISED_HALF = Planted(
+    "half read from empty(), two for each thread",
+    "uninitialised-global",
+    _HALVES
+    + twins(
+        _PAIR_HEAD,
+        _PAIR.format(second="__half2float(y[i + 1])", mark=" // HERE"),
+        _PAIR.format(second="__half2float(y[i])", mark=""),
+    ),
+    _half_pairs,
+    says="cupy.empty()",
+)
+
 GLOBAL_RACE = Planted(
     "a sum by all blocks without atomics",
     "global-race",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
+import pytest
 
-from gpu_worker.cuda_cpu.device import Access, Counters
+from gpu_worker.cuda_cpu.device import Access, Counters, unwritten_output
 from gpu_worker.tests.cuda.device import Device, kernel
 
 SOURCE = r"""
@@ -43,6 +45,56 @@ def test_bytes_are_counted_per_launch_and_per_array() -> None:
         (0, "x", 1024, 0),
         (1, "y", 0, 1024),
     ]
+
+
+HALVES = r"""
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+__device__ float wide(__half x) { return __half2float(x); }
+__device__ float wide(__nv_bfloat16 x) { return __bfloat162float(x); }
+template <typename T> __device__ T narrow(float x);
+template <> __device__ __half narrow(float x) { return __float2half(x); }
+template <> __device__ __nv_bfloat16 narrow(float x) { return __float2bfloat16(x); }
+template <typename T> __global__ void pairs(const T *x, const T *g, T *y, int n) {
+  int i = 2 * (blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) y[i] = narrow<T>(wide(x[i]) * wide(g[i]));
+  if (i + 1 < n) y[i + 1] = narrow<T>(wide(x[i + 1]) * wide(g[i + 1]));
+}
+template <typename T> __device__ T power(T x, int n) { return n == 1 ? x : x * power(x, n - 1); }
+template <typename T> __global__ void cubes(const T *x, const T *g, T *y, int n) {
+  int i = 2 * threadIdx.x;
+  y[i] = power(x[i], 3);
+  y[i + 1] = power(g[i + 1], 3);
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["__half", "__nv_bfloat16"])
+def test_each_half_of_several_per_thread_is_counted(name: str) -> None:
+    device = Device()
+    dtype = ml_dtypes.bfloat16 if "bfloat" in name else np.float16
+    x, g = device.array(np.ones(128), dtype), device.array(np.ones(128), dtype)
+    y = device.empty(128, dtype)
+
+    pairs = device.launch(kernel(HALVES, f"pairs<{name}>"), (2,), (32,), (x, g, y, np.int32(128)))
+
+    assert pairs.diagnostics == []
+    assert unwritten_output("y", y.block, 2, pairs) is None
+    assert (pairs.counters.global_bytes_read, pairs.counters.global_bytes_written) == (512, 256)
+    assert [a.bytes_read for a in pairs.counters.arrays] == [256, 256, 0]
+
+
+@pytest.mark.parametrize("name", ["__half", "__nv_bfloat16"])
+def test_halves_that_go_through_a_recursive_function_are_counted(name: str) -> None:
+    device = Device()
+    dtype = ml_dtypes.bfloat16 if "bfloat" in name else np.float16
+    x, g = device.array(np.full(64, 2), dtype), device.array(np.full(64, 3), dtype)
+    y = device.empty(64, dtype)
+
+    cubes = device.launch(kernel(HALVES, f"cubes<{name}>"), (1,), (32,), (x, g, y, np.int32(64)))
+
+    assert y.host[:2].astype(float).tolist() == [8, 27]
+    assert (cubes.counters.global_bytes_read, cubes.counters.global_bytes_written) == (128, 128)
 
 
 def test_strides_cost_sectors() -> None:
