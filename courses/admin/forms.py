@@ -90,6 +90,18 @@ class FormulaForm(KeyedForm):
 
 class QuestionForm(KeyedForm):
     part = "questions"
+    # What a kind cannot do without, by field.
+    needed: ClassVar[dict[str, tuple[str, ...]]] = {
+        "numeric": ("answer", "tolerance"),
+        "output": ("language", "code", "output"),
+    }
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean() or self.cleaned_data
+        for name in self.needed.get(cleaned.get("kind", ""), ()):
+            if name in cleaned and not cleaned[name]:
+                self.add_error(name, f"A question of this kind needs its {name}.")
+        return cleaned
 
 
 class ListingForm(forms.ModelForm):

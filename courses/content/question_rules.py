@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -22,6 +23,8 @@ MIN_CHOICES = 2
 MIN_ITEMS = 3
 MIN_PAIRS = 2
 MAX_PARTS = 12
+PYTHON = frozenset({"python", "python3", "py"})
+"""The names of the language in which a program is held to be one."""
 Errors = dict[str, list[SourceError]]
 
 
@@ -132,6 +135,8 @@ def _output(question: OutputQuestionContent, errors: Errors) -> None:
             f"Longer than the {MAX_OUTPUT_CHARACTERS} characters that a learner may type. "
             "Take a program that prints less.",
         )
+    if question.language.lower() in PYTHON:
+        _python(question.code, f"{field}/code", errors)
     for place, hint in enumerate(question.hints, start=1):
         if printed_lines(hint.value) == printed:
             _add(
@@ -139,6 +144,22 @@ def _output(question: OutputQuestionContent, errors: Errors) -> None:
                 f"{field}/hints/{place}/value",
                 "This is what the program prints, so its feedback would never be shown.",
             )
+
+
+def _python(code: str, field: str, errors: Errors) -> None:
+    """Refuse what Python cannot read. It is compiled, never run."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(code, "the program", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        line, column = max(error.lineno or 1, 1), max(error.offset or 1, 1)
+        shown = (code.splitlines() or [""])[line - 1 : line]
+        excerpt = f"{shown[0]}\n{' ' * (column - 1)}^" if shown else ""
+        message = f"Python cannot read the program from here on: {error.msg}."
+        errors[field].append(SourceError(line, column, message, excerpt))
+    except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+        _add(errors, field, f"This is not a program that Python can read: {error}.")
 
 
 def _numeric(question: NumericQuestionContent, errors: Errors) -> None:

@@ -172,7 +172,10 @@ def test_new_wording_keeps_answers_and_another_order_asks_again(
         ("capitals", "pairs", "spain", "left", "$", "Line 1, column 1"),
         ("prints", "hints", "[1, 2, 3]\n3\n", "value", "[1, 2]\r\n3", "would never be shown"),
         ("prints", "", "", "output", " ", "a space alone is nothing"),
-        ("prints", "", "", "code", "", "its language and its output"),
+        ("prints", "", "", "code", "", "A question of this kind needs its code."),
+        ("prints", "", "", "language", "", "A question of this kind needs its language."),
+        ("prints", "", "", "code", "x = 1\nprint(x:\n", "Line 2, column 8: Python cannot read"),
+        ("prints", "", "", "code", "x = 1\nreturn x\n", "outside function"),
         ("bake", "", "", "code", "print(1)", "empty the rest"),
     ],
 )
@@ -186,7 +189,9 @@ def test_the_admin_says_what_is_wrong_with_a_question_and_where(
     assert response.status_code == 200
     text = re.sub(r"\s+", " ", response.content.decode())
     assert said in text
-    if "Line" in said or "never" in said:
+    if not formset and ("Line" in said or "needs its" in said):
+        assert field in response.context["adminform"].form.errors
+    elif "Line" in said or "never" in said:
         assert field in errors_at(response, formset, name.rsplit("-", 1)[0])
 
 
