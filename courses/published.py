@@ -83,7 +83,7 @@ def _with_their_steps(page: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _set(template: str, context: Mapping[str, Any]) -> SafeString:
     """Set a template, without the TeX inside inline formulas: two kilobytes that nobody sees."""
-    markup = render_to_string(template, dict(context))
+    markup = render_to_string(template, dict(context)).strip()
     return mark_safe(_INLINE_SOURCE.sub(r"\1", markup))  # noqa: S308  a template's
 
 

@@ -107,6 +107,10 @@ class ChapterAdmin(KeepWhatLearnersUsedMixin, PublishOnSaveAdmin):
     def chapters_lost(self, obj: Any) -> QuerySet[Chapter]:
         return Chapter.objects.filter(pk=obj.pk)
 
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """A chapter that begins in the admin is seen by learners once its author says so."""
+        return {"published": False, **super().get_changeform_initial_data(request)}
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if not change:
             obj.position = _next_position(Chapter.objects.filter(course=obj.course))

@@ -170,8 +170,14 @@ def test_a_new_chapter_goes_to_the_end_of_its_course(author: Client, rows: Chapt
         intuition="Something.",
     )
     assert response.status_code == 302
-    assert Chapter.objects.get(slug="third").position == 3
-    assert Client().get("/courses/tiny-course/third/").status_code == 200
+    third = Chapter.objects.get(slug="third")
+    assert third.position == 3
+    assert Client().get("/courses/tiny-course/third/").status_code == 404
+    assert post(author, change_url(third), published="on").status_code == 302
+    body = Client().get("/courses/tiny-course/third/").content.decode()
+    assert "Something." in body
+    # It has no formulas, and so no list of symbols to go to.
+    assert "part-symbols" not in body
 
 
 def test_revisions_can_be_read_and_not_changed(author: Client, rows: Chapter) -> None:
@@ -232,7 +238,7 @@ def test_a_question_is_added_with_its_choices_and_published(author: Client, rows
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"answer": ""}, "needs an answer and a tolerance"),
+        ({"answer": ""}, "A question of this kind needs its answer."),
         ({"answer": "three"}, "cannot be read as a number"),
         ({"tolerance": "-1"}, "at least 0"),
         ({"kind": "single"}, "needs an answer and a tolerance; the other kinds"),
