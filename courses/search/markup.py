@@ -22,12 +22,26 @@ _COMMANDS = {
     **{"lambda": "λ", "mu": "μ", "nu": "ν", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ"},
     **{"phi": "φ", "psi": "ψ", "omega": "ω", "eta": "η", "text": "", "mathbb": "", "mathrm": ""},
     **{"operatorname": "", "displaystyle": "", "top": "T"},
-    **{"left": "", "right": "", "bigl": "", "bigr": "", "Bigl": "", "Bigr": "", "quad": " "},
+    "quad": " ",
 }
-_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _WORDS = re.compile(r"\\(?:text|mathrm|operatorname)\s*\{([^{}]*)\}")
-DEEPEST_FRACTION = 3
+_SIZES = re.compile(r"\\(?:left|right|[bB]igg?[lr]?)(?![A-Za-z])")
+# Groups are read from the inside: none of these has a group in its own.
+_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
+_ROOT = re.compile(r"\\sqrt\s*\{([^{}]*)\}")
+_SCRIPT = re.compile(r"([\^_])\s*\{([^{}]*)\}")
+_ARGUMENT = re.compile(r"\\(?![dt]?frac\b|sqrt\b)([A-Za-z]+)\s*\{([^{}]*)\}")
+_GROUP = re.compile(r"(?<![\^_}A-Za-z])\{([^{}]*)\}")
+_ONE = r"(?:\\[A-Za-z]+|[A-Za-z]|[\d.]+)"
+_ONE_TOKEN = re.compile(_ONE)
+_INDEX = re.compile(rf"{_ONE}|[A-Za-z\d]+")
+# A name or number with what stands at it: in a fraction it needs no brackets.
+_FACTOR = re.compile(rf"(?:\\partial\s*|√)?(?:{_ONE}|\w+)(?:[\^_]{_ONE})*")
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
+DEEPEST_GROUP = 12
 _HAT = re.compile(r"\\hat\s*(?:\{(\w)\}|(\w))")
+# A brace that is printed, while those that group are read.
+_OPEN, _CLOSE = "\ue000", "\ue001"
 _COMBINING_HAT = "\N{COMBINING CIRCUMFLEX ACCENT}"
 _COMMAND = re.compile(r"\\([A-Za-z]+)(\s*)")
 
@@ -44,14 +58,60 @@ class Passage:
 
 def readable(tex: str) -> str:
     r"""Return TeX as a line of text that people can read: `\frac{1}{D}\gamma_i` as 1/D γ_i."""
-    text = _WORDS.sub(r"\1", tex)
-    for _ in range(DEEPEST_FRACTION):
-        text = _FRACTION.sub(r"\1/\2", text)
+    text = tex.replace(r"\{", _OPEN).replace(r"\}", _CLOSE)
+    text = _SIZES.sub("", _WORDS.sub(r"\1", text))
     text = _HAT.sub(lambda match: (match[1] or match[2]) + _COMBINING_HAT, text)
+    text = _without_groups(text)
     text = _COMMAND.sub(lambda match: _COMMANDS.get(match[1], match[1]) + match[2][:1], text)
     text = re.sub(r"\\[,;:!\s]", " ", text)
     text = re.sub(r"\s+", " ", re.sub(r"[{}\\&]", "", text)).strip()
-    return unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", text.replace(_OPEN, "{").replace(_CLOSE, "}"))
+
+
+def _without_groups(tex: str) -> str:
+    """Return TeX without groups: in brackets where it would say something else without them."""
+    for _ in range(DEEPEST_GROUP):
+        before = tex
+        tex = _FRACTION.sub(_fraction, tex)
+        tex = _ROOT.sub(lambda match: f"√{_factor(match[1])}", tex)
+        tex = _SCRIPT.sub(_script, tex)
+        tex = _ARGUMENT.sub(_argument, tex)
+        tex = _GROUP.sub(r"\1", tex)
+        if tex == before:
+            break
+    return tex
+
+
+def _fraction(match: re.Match[str]) -> str:
+    # What follows is no part of the denominator.
+    follows = re.match(r"[\\A-Za-z\d(]", match.string[match.end() :])
+    return f"{_over(match[1])}/{_factor(match[2])}" + (" " if follows else "")
+
+
+def _script(match: re.Match[str]) -> str:
+    inner = match[2].strip()
+    is_one = (_INDEX if match[1] == "_" else _ONE_TOKEN).fullmatch(inner)
+    return match[1] + (inner if is_one else _bracketed(inner)) + (" " if inner[:1] == "\\" else "")
+
+
+def _argument(match: re.Match[str]) -> str:
+    is_silent = _COMMANDS.get(match[1]) == ""
+    return match[2] if is_silent else f"\\{match[1]} {match[2]}"
+
+
+def _over(tex: str) -> str:
+    """Return a numerator: a product may stand without brackets, a sum may not."""
+    tex = tex.strip()
+    return _bracketed(tex) if re.search(r"[-+/=<>,]", _IN_BRACKETS.sub("", tex)) else tex
+
+
+def _factor(tex: str) -> str:
+    tex = tex.strip()
+    return tex if _FACTOR.fullmatch(tex) else _bracketed(tex)
+
+
+def _bracketed(tex: str) -> str:
+    return tex if not tex or _IN_BRACKETS.fullmatch(tex) else f"({tex})"
 
 
 def passages(html: str) -> list[Passage]:

@@ -56,7 +56,16 @@ def test_words_know_their_places() -> None:
         (r"\frac{1}{D} \, \gamma_i", "1/D γ_i"),
         (r"\frac{1}{\text{RMS}}", "1/RMS"),
         (r"\hat x \odot \hat{y}", "x̂ ⊙ ŷ"),
-        (r"\sum_{i=1}^D x_i^2", "∑_i=1^D x_i^2"),
+        (r"\sum_{i=1}^D x_i^2", "∑_(i=1)^D x_i^2"),
+        (r"e^{a+b} = e^{a} e^{b}", "e^(a+b) = e^a e^b"),
+        (r"e^{-x_{i}}", "e^(-x_i)"),
+        (r"e^{\left(a+b\right)}", "e^(a+b)"),
+        (r"x_{ij} y_{i_{j}} 10^{12}", "x_ij y_(i_j) 10^12"),
+        (r"\frac{a+b}{c+d}", "(a+b)/(c+d)"),
+        (r"\frac{e^{x_i}}{\sum_{j} e^{x_j}}", "e^(x_i)/(∑_j e^(x_j))"),
+        (r"\frac{\partial L}{\partial x_{i}}", "∂ L/∂ x_i"),
+        (r"\sqrt{\frac{1}{D}\sum_{i=1}^{D} x_i^2}", "√(1/D ∑_(i=1)^D x_i^2)"),
+        (r"\{a, b\} \subset \mathbb{R}^{D}", "{a, b} subset R^D"),
     ],
 )
 def test_tex_can_be_read_in_a_line(tex: str, text: str) -> None:
