@@ -21,6 +21,7 @@ from .models import (
     Outcome,
     RegradeItem,
     RegradeItemState,
+    ScoreOverride,
     Submission,
 )
 
@@ -56,7 +57,8 @@ Moment = tuple[datetime, EventKind, dict[str, Any]]
 def events_of(submission: Submission) -> list[Event]:
     """Return everything that happened to the submission so far, the oldest first."""
     attempts = list(submission.attempts.filter(regrade_item__isnull=True).order_by("number"))
-    moments = [moment for attempt in attempts for moment in _of_attempt(attempt)]
+    graded_score = _graded_score(submission)
+    moments = [moment for attempt in attempts for moment in _of_attempt(attempt, graded_score)]
     moments += _givings_up(attempts)
     if submission.decided_at:
         detail = _result(submission.outcome, submission.score)
@@ -74,7 +76,18 @@ def events_of(submission: Submission) -> list[Event]:
     ]
 
 
-def _of_attempt(attempt: GradingAttempt) -> Iterator[Moment]:
+def _graded_score(submission: Submission) -> float | None:
+    """Return the score of the grading, before any regrade, decision or score of a person."""
+    regrades = submission.regrade_items.filter(applied_version__isnull=False)
+    first = regrades.order_by("run__committed_at").only("old_score").first()
+    if first is not None:
+        return first.old_score
+    override = ScoreOverride.objects.filter(submission=submission).first()
+    return override.graded_score if override else submission.score
+
+
+def _of_attempt(attempt: GradingAttempt, graded_score: float | None) -> Iterator[Moment]:
+    """Yield what happened to an attempt. Only the last one of a submission can have a score."""
     number = {"attempt": attempt.number}
     if attempt.number == 1:
         beginning = EventKind.SUBMITTED
@@ -88,7 +101,9 @@ def _of_attempt(attempt: GradingAttempt) -> Iterator[Moment]:
     if attempt.finished_at and attempt.state == AttemptState.LOST:
         yield attempt.finished_at, EventKind.LOST, {**number, "reason": attempt.end_reason}
     elif attempt.finished_at:
-        yield attempt.finished_at, EventKind.GRADED, {**number, "outcome": attempt.outcome}
+        score = graded_score if attempt.outcome in Outcome.scored() else None
+        result = _result(attempt.outcome, score)
+        yield attempt.finished_at, EventKind.GRADED, {**number, **result}
 
 
 def _givings_up(attempts: list[GradingAttempt]) -> Iterator[Moment]:

@@ -55,6 +55,15 @@ class PasswordAuthentication(BasicAuthentication):
     anybody could keep its owner out by guessing wrong on purpose.
     """
 
+    def authenticate(self, request: Request) -> Any:
+        words = get_authorization_header(request).split()
+        if words and words[0].lower() == KEYWORD.lower().encode():
+            raise AuthenticationFailed(
+                "Tokens are made, listed and revoked with user name and password (HTTP Basic), "
+                "not with a token."
+            )
+        return super().authenticate(request)
+
     def authenticate_credentials(
         self, userid: str, password: str, request: Any = None
     ) -> tuple[User, None]:

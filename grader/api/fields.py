@@ -24,6 +24,31 @@ class StrictCharField(serializers.CharField):
         return str(super().to_internal_value(data))
 
 
+class StrictFloatField(serializers.FloatField):
+    """A JSON number; true and texts are not taken for one."""
+
+    default_error_messages = {"not_a_number": "This must be a number."}
+
+    def to_internal_value(self, data: Any) -> float:
+        if isinstance(data, bool) or not isinstance(data, int | float):
+            self.fail("not_a_number")
+        try:
+            return float(super().to_internal_value(data))
+        except OverflowError:
+            self.fail("not_a_number")
+
+
+class StrictBooleanField(serializers.BooleanField):
+    """True or false; numbers and words are not taken for them."""
+
+    default_error_messages = {"not_a_boolean": "This must be true or false."}
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("not_a_boolean")
+        return data
+
+
 class StrictSerializer(serializers.Serializer[Any]):
     """Refuses fields that it does not know: a misspelt one is an error, never left out."""
 

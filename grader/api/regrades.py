@@ -20,7 +20,7 @@ from grader.models import (
     Track,
 )
 
-from .fields import StrictCharField, StrictSerializer
+from .fields import StrictBooleanField, StrictCharField, StrictFloatField, StrictSerializer
 from .filters import SubmissionFilter
 from .serializers import LINKS, Linked
 
@@ -33,8 +33,8 @@ class RegradeFilterSerializer(StrictSerializer):
     learner = StrictCharField(required=False)
     state = serializers.ChoiceField(SubmissionState.choices, required=False)
     outcome = serializers.ChoiceField(Outcome.choices, required=False)
-    score_min = serializers.FloatField(min_value=0, max_value=1, required=False)
-    score_max = serializers.FloatField(min_value=0, max_value=1, required=False)
+    score_min = StrictFloatField(min_value=0, max_value=1, required=False)
+    score_max = StrictFloatField(min_value=0, max_value=1, required=False)
     created_after = serializers.DateTimeField(required=False)
     created_before = serializers.DateTimeField(required=False)
 
@@ -47,7 +47,7 @@ class RegradeFilterSerializer(StrictSerializer):
 class NewRegradeSerializer(StrictSerializer):
     """A choice of submissions to grade again, as a dry run."""
 
-    dry_run = serializers.BooleanField(
+    dry_run = StrictBooleanField(
         help_text="True: a regrade begins as a dry run, and is committed when it is graded."
     )
     filter = RegradeFilterSerializer()

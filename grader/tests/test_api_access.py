@@ -127,7 +127,9 @@ class TestTokens:
 
     def test_a_token_makes_no_tokens(self, api: Api, learner: User) -> None:
         body = {"name": "more", "scopes": ["read"]}
-        assert_problem(api(learner, "submit").post(self.URL, body, format="json"), 401)
+        answer = api(learner, "submit").post(self.URL, body, format="json")
+        assert "user name and password" in assert_problem(answer, 401)["detail"]
+        assert answer["WWW-Authenticate"].startswith("Basic")
         assert ApiToken.objects.count() == 1
 
     def test_last_use_is_kept(self, api: Api, learner: User) -> None:

@@ -60,6 +60,8 @@ class TestSubmitting:
             b'{"track": "num\\u0000py", "source": "x"}',
             b'{"track": "torch", "source": "x = 1"}',
             b"[" * 100_000,
+            b'{"track": "numpy", "source": "x", "source": "y"}',
+            b'{"track": "numpy", "source": ' + b"9" * 5_000 + b"}",
         ],
     )
     def test_bodies_that_cannot_be_used(
@@ -68,6 +70,19 @@ class TestSubmitting:
         response = api(learner).post(self.URL, body, content_type="application/json")
         assert_problem(response, 400)
         assert not Submission.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("body", "said"),
+        [
+            (b'{"track": "a", "track": "b"}', "The field “track” stands twice"),
+            (b'{"track": ' + b"9" * 5_000 + b"}", "has 5000 digits; at most 300"),
+        ],
+    )
+    def test_a_body_that_is_refused_says_why(
+        self, api: Api, learner: User, exercise: Exercise, body: bytes, said: str
+    ) -> None:
+        response = api(learner).post(self.URL, body, content_type="application/json")
+        assert said in assert_problem(response, 400)["detail"]
 
     def test_a_misspelt_field_is_named(self, api: Api, learner: User, exercise: Exercise) -> None:
         body = {"track": "numpy", "source": SOURCE, "idempotency_key": "x"}

@@ -54,6 +54,7 @@ def test_a_usual_life(submit: Submit, read: Read) -> None:
     assert (kinds(rest), rest["last"], rest["is_final"]) == (["claimed", "graded"], 3, True)
     graded = rest["events"][-1]
     assert (graded["number"], graded["attempt"], graded["outcome"]) == (3, 1, "accepted")
+    assert graded["score"] == 1.0
     assert graded["text"] == "The verdict is there."
     assert "node" not in graded
     assert read(submission, after=3)["events"] == []
@@ -96,6 +97,8 @@ def test_what_graders_do(submit: Submit, read: Read, grader: User) -> None:
     assert after["events"][0]["outcome"] == "flagged"
     assert (after["events"][1]["outcome"], after["events"][1]["score"]) == ("wrong_answer", 0.25)
     assert after["events"][3]["reason"] == "It is fine."
+    assert read(submission)["events"][: len(before["events"])] == before["events"]
+    assert before["events"][-1]["score"] == 0.25
     assert "by" not in after["events"][3]
     assert str(grader) not in [value for event in after["events"] for value in event.values()]
 

@@ -122,6 +122,8 @@ class TestApi:
         shown = api(learner).get(url)
         assert shown["ETag"] == answer["ETag"] != etag
         assert shown.json()["score"] == 0.75
+        events = api(learner).get(f"{url}events/").json()["events"]
+        assert [event["score"] for event in events[-2:]] == [0.25, 0.75]
         override = shown.json()["override"]
         assert (override["score"], override["graded_score"]) == (0.75, 0.25)
         client.force_login(learner)
@@ -129,11 +131,13 @@ class TestApi:
         assert f"A grader set the score: {REASON} The grading gave 25 %." in page
         late = graders.put(f"{url}override/", body, format="json", headers={"If-Match": etag})
         assert_problem(late, 412, "changed")
-        back = graders.delete(f"{url}override/", headers={"If-Match": answer["ETag"]})
+        unquoted = answer["ETag"].strip('"')
+        back = graders.delete(f"{url}override/", headers={"If-Match": unquoted})
         assert (back.json()["score"], back.json()["override"]) == (0.25, None)
         events = api(learner).get(f"{url}events/").json()["events"]
         assert [event["kind"] for event in events[-2:]] == ["score_set", "score_back"]
         assert (events[-2]["score"], events[-2]["reason"]) == (0.75, REASON)
+        assert (events[-3]["kind"], events[-3]["score"]) == ("graded", 0.25)
 
     def test_without_a_condition_or_the_right_nothing_changes(
         self, api: Api, grader: User, learner: User, other: User, url: str
@@ -158,6 +162,9 @@ class TestApi:
             ({"score": 1.5}, "score"),
             ({"score": "NaN"}, "score"),
             ({"score": None}, "score"),
+            ({"score": True}, "score"),
+            ({"score": "0.5"}, "score"),
+            ({"score": 10**299}, "score"),
             ({"reason": " "}, "reason"),
             ({"reason": "x" * 1001}, "reason"),
             ({"by": "me"}, "by"),

@@ -75,6 +75,8 @@ def test_the_whole_way(api: Api, grader: User, pair: tuple[Submission, Submissio
     [
         ({"dry_run": False}, "dry_run"),
         ({"dry_run": None}, "dry_run"),
+        ({"dry_run": "yes"}, "dry_run"),
+        ({"dry_run": 1}, "dry_run"),
         ({"filter": None}, "filter"),
         ({"filter": {"exercis": "rmsnorm"}}, "filter.exercis"),
         ({"filter": {"cursor": "x"}}, "filter.cursor"),

@@ -6,13 +6,12 @@ from typing import Any
 
 from django.utils.http import parse_etags
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from grader import services
 from grader.api.base import ApiView, caller, problems
-from grader.api.fields import StrictCharField, StrictSerializer
+from grader.api.fields import StrictCharField, StrictFloatField, StrictSerializer
 from grader.api.serializers import SubmissionSerializer
 from grader.models import Scope, Submission
 from grader.services.decide import MAX_REASON_CHARACTERS
@@ -33,7 +32,7 @@ IF_MATCH = OpenApiParameter(
 class NewOverrideSerializer(StrictSerializer):
     """A score and why."""
 
-    score = serializers.FloatField(min_value=0, max_value=1)
+    score = StrictFloatField(min_value=0, max_value=1)
     reason = StrictCharField(max_length=MAX_REASON_CHARACTERS, help_text="The learner reads it.")
 
 
@@ -78,7 +77,9 @@ class OverrideView(ApiView):
     def _as_read(request: Request, public_id: str) -> Submission:
         """Return the submission, if it still is what the caller read."""
         submission = visible(request, public_id, Scope.GRADE)
-        tags: list[str] = parse_etags(request.headers.get("If-Match", ""))
+        condition = request.headers.get("If-Match", "").strip()
+        # A shell eats the quotes that belong to a tag.
+        tags: list[str] = parse_etags(condition) or ([f'"{condition}"'] if condition else [])
         if not tags:
             raise ConditionMissing("Send the submission's ETag as If-Match.")
         if tags != ["*"] and SubmissionPage.of(submission).etag not in tags:
