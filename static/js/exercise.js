@@ -12,6 +12,12 @@ const QUIET_MS = 1200; // a text is sent to the site after this pause in typing
 const RETRY_MS = 5000;
 const FETCH = { "X-Requested-With": "fetch" };
 
+// What this browser holds of a visitor's text comes back: there is no account that could have another.
+const local = localDraft(`draft:${form.dataset.exercise}`);
+const visitors = form.dataset.draftUrl ? null : local.read();
+const isBack = Boolean(visitors?.text && !visitors.saved && visitors.text !== field.value);
+if (isBack) field.value = visitors.text;
+
 let run = () => {};
 const editor = editorFor(field, { onChange: () => drafts.changed(), onRun: () => run() });
 run = bindRun(form, editor);
@@ -20,20 +26,9 @@ if (form.dataset.markLine) editor.markLine(Number(form.dataset.markLine));
 // --- drafts: in this browser at once, in the account after a pause -----------------------------------
 const drafts = draftKeeper(form.dataset.draftUrl ?? "");
 
-function draftKeeper(url) {
-  const key = `draft:${form.dataset.exercise}`;
-  const state = form.querySelector("[data-draft-state]");
-  const notice = form.querySelector("[data-draft-notice]");
-  const seenField = form.querySelector("[name=seen]");
-  // A text that is not the draft replaces it knowingly: the account sets the draft aside.
-  let other = "draftOther" in form.dataset;
-  let seen = other ? 0 : Number(form.dataset.draftVersion ?? 0);
-  let timer = 0;
-  let sending = false;
-  let again = false;
-  let stopped = false; // another text waits for a decision: nothing is written over it
-
-  const local = {
+/** The text as this browser keeps it, and whether the account has it. */
+function localDraft(key) {
+  return {
     read() {
       try {
         return JSON.parse(localStorage.getItem(key) ?? "null");
@@ -49,6 +44,20 @@ function draftKeeper(url) {
       }
     },
   };
+}
+
+function draftKeeper(url) {
+  const state = form.querySelector("[data-draft-state]");
+  const notice = form.querySelector("[data-draft-notice]");
+  const seenField = form.querySelector("[name=seen]");
+  // A text that is not the draft replaces it knowingly: the account sets the draft aside.
+  let other = "draftOther" in form.dataset;
+  let seen = other ? 0 : Number(form.dataset.draftVersion ?? 0);
+  let timer = 0;
+  let sending = false;
+  let again = false;
+  let stopped = false; // another text waits for a decision: nothing is written over it
+
   const say = (text, warning = false) => {
     state.textContent = text;
     state.classList.toggle("warn", warning);
@@ -128,7 +137,8 @@ function draftKeeper(url) {
 
   // What this browser holds and the account does not have: typed while offline or signed out.
   const kept = local.read();
-  if (kept?.text && !kept.saved && kept.text !== field.value) {
+  if (isBack) say(`Your text of ${new Date(kept.at).toLocaleString()}, kept in this browser.`);
+  if (url && kept?.text && !kept.saved && kept.text !== field.value) {
     offer(
       kept.text,
       `This browser holds a text of yours from ${new Date(kept.at).toLocaleString()} that your account does not have.`,

@@ -173,6 +173,26 @@ def test_without_a_connection_the_browser_keeps_the_text(
     expect(page.locator("[data-draft-state]")).to_contain_text("Saved", timeout=10_000)
 
 
+def test_a_visitors_text_comes_back(chromium: Browser, platform_instance: Instance) -> None:
+    context = chromium.new_context(base_url=platform_instance.base_url)
+    page = context.new_page()
+    page.goto(PATH)
+    rich_editor(page)
+    starter = page.locator("#source").input_value()
+    editor(page).fill("# a visitor's\n")
+    expect(page.locator("[data-draft-state]")).to_contain_text("Kept in this browser")
+    page.goto(f"{PATH}?track=cupy")
+    assert page.locator("#source").input_value() != "# a visitor's\n"
+    page.goto(PATH)
+    rich_editor(page)
+    assert page.locator("#source").input_value() == "# a visitor's\n"
+    expect(editor(page)).to_contain_text("# a visitor's")
+    expect(page.locator("[data-draft-notice]")).to_be_hidden()
+    page.get_by_role("button", name="Start again from the starter code").click()
+    assert page.locator("#source").input_value() == starter
+    context.close()
+
+
 def test_submitting_shows_the_verdict_and_two_submissions_compare(page: Page) -> None:
     for source in (EPS_OUTSIDE_THE_ROOT, EPS_INSIDE_THE_ROOT):
         page.goto(PATH)
