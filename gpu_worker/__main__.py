@@ -132,10 +132,11 @@ def _finding(finding: Finding) -> str:
 
 def _worst(worst: WorstCase) -> Iterator[str]:
     error = "not finite" if worst.units is None else f"{worst.units:.3g} units"
+    eps = "" if worst.eps is None else f", eps {worst.eps:g}"
     title = "first wrong result" if worst.failed else "largest error"
     yield (
         f"{title}: {worst.quantity}{worst.index} in {worst.family}, shape {tuple(worst.shape)}, "
-        f"{worst.dtype}, {worst.layout}, eps {worst.eps:g}"
+        f"{worst.dtype}, {worst.layout}{eps}"
     )
     yield f"  expected {worst.expected}, got {worst.got}: {error}, allowed {worst.limit:.3g}"
 

@@ -23,8 +23,9 @@ class KnownMistake:
     are played in the case's own dtype, because the mistake lies in its arithmetic;
     `wide_results` means that results may come out as float64. `exact_as` names the dtype that no
     result is more exact than; where that alone is the mistake, `loses_digits` is set too, the loss
-    must be seen in many cases, and `made` is the class that loses them. `covers` are the ids of
-    others that this one says at once.
+    must be seen in many cases, and `made` is the class that loses them: the errors go both ways, or
+    if `on_grid` is set the wrong results hold numbers of the narrower dtype alone. `covers` are
+    the ids of others that this one says at once.
     """
 
     id: str
@@ -39,6 +40,7 @@ class KnownMistake:
     wide_results: bool = False
     exact_as: str = ""
     loses_digits: bool = False
+    on_grid: bool = False
     made: type | None = None
     covers: tuple[str, ...] = ()
 

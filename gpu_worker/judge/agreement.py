@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +53,20 @@ def explains_case(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedC
         return False
     drifts = [_drift(a, b) for a, b in zip(variant, rounded, strict=True)]
     return _all_agree(known, item, variant, drifts)
+
+
+def too_coarse(
+    exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedCase
+) -> Iterator[tuple[Array, Expected]]:
+    """Yield the results of a case that are not as exact as their dtype, with what was expected."""
+    if item.played.problem:
+        return
+    variant = play_exactly(exercise, cls, item.case, native=known.native)
+    for got, result, wanted in zip(item.played.results, variant, item.expected, strict=False):
+        if got.shape == result.value.shape and not _agrees(
+            item.case, known, got, result, wanted, 0.0
+        ):
+            yield got, result
 
 
 def _all_agree(

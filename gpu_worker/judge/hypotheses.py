@@ -48,6 +48,11 @@ class Hypothesis:
         """True if the mistake is that digits are lost, so that they must be seen to be."""
         return any(known.loses_digits for known in self.mistakes)
 
+    @property
+    def on_grid(self) -> bool:
+        """True if the wrong results hold numbers of `exact_as` alone."""
+        return any(known.on_grid for known in self.mistakes)
+
 
 def singles(bank: Sequence[KnownMistake]) -> Iterator[Hypothesis]:
     """Yield each mistake by itself."""

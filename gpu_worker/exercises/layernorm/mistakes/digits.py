@@ -34,8 +34,9 @@ class ComputedInFloat32(LayerNormScratch):
 
 @MISTAKES.variant(
     "float32-inside",
-    "float64 input is computed in float32 somewhere, so that half of its digits are lost. float64 "
-    "input needs float64 arithmetic: widen float16 to float32, and leave wider types as they are.",
+    "For float64 input about seven digits are right, and the errors go both ways, as if a value on "
+    "the way were in float32. float64 input needs float64 arithmetic: widen float16 to float32, "
+    "and leave wider types as they are.",
     **_DIGITS,
     exact_as="float32",
     loses_digits=True,
@@ -81,6 +82,77 @@ class HalfEverything(HalfXAndDout):
         return super().forward(x)
 
 
+@MISTAKES.variant(
+    "float16-inside",
+    "dout is rounded to float16 on the way, whatever its type is. float16 has three digits only: "
+    "convert to a wider type, never to a narrower one.",
+    **_HALF,
+)
+class HalfDout(LayerNormScratch):
+    def backward(self, dout: Array) -> Array:
+        return super().backward(rounded(dout, np.float16))
+
+
+@MISTAKES.variant(
+    "float16-inside",
+    "gamma is rounded to float16 in forward, whatever its type is. float16 has three digits only: "
+    "convert to a wider type, never to a narrower one.",
+    **_HALF,
+)
+class HalfGammaForward(LayerNormScratch):
+    def scale_and_shift(self, xhat: Array) -> Array:
+        kept, self.gamma = self.gamma, rounded(self.gamma, np.float16)
+        y = super().scale_and_shift(xhat)
+        self.gamma = kept
+        return y
+
+
+@MISTAKES.variant(
+    "float16-inside",
+    "gamma is rounded to float16 in backward, whatever its type is. float16 has three digits only: "
+    "convert to a wider type, never to a narrower one.",
+    **{**_HALF, "test": "backward"},
+)
+class HalfGammaBackward(LayerNormScratch):
+    def weighted(self, d: Array) -> Array:
+        return d * rounded(self.gamma, np.float16).astype(d.dtype)
+
+
+@MISTAKES.variant(
+    "float16-inside",
+    "gamma is rounded to float16 on the way, whatever its type is. float16 has three digits only: "
+    "convert to a wider type, never to a narrower one.",
+    **_HALF,
+)
+class HalfGamma(HalfGammaForward, HalfGammaBackward):
+    pass
+
+
+@MISTAKES.variant(
+    "float16-inside",
+    "The normalized rows are rounded to float16 before gamma scales them, whatever the type of x "
+    "is. float16 has three digits only: convert to a wider type, never to a narrower one.",
+    **_HALF,
+)
+class HalfNormalized(LayerNormScratch):
+    def scale_and_shift(self, xhat: Array) -> Array:
+        return super().scale_and_shift(rounded(xhat, np.float16))
+
+
+@MISTAKES.variant(
+    "float16-inside",
+    "beta is rounded to float16 on the way, whatever its type is. float16 has three digits only: "
+    "convert to a wider type, never to a narrower one.",
+    **_HALF,
+)
+class HalfBeta(LayerNormScratch):
+    def scale_and_shift(self, xhat: Array) -> Array:
+        kept, self.beta = self.beta, rounded(self.beta, np.float16)
+        y = super().scale_and_shift(xhat)
+        self.beta = kept
+        return y
+
+
 class ReturnedThroughHalf(LayerNormScratch):
     def cast(self, values: Array) -> Array:
         return super().cast(values.astype(np.float16))
@@ -88,11 +160,12 @@ class ReturnedThroughHalf(LayerNormScratch):
 
 @MISTAKES.variant(
     "float16-inside",
-    "Results are rounded to float16 before they are returned in the type of x. Convert the wide "
-    "result once, to the type of x.",
+    "Results hold float16 numbers whatever the type of x is: they were rounded to float16 before "
+    "they were returned. Convert the wide result once, to the type of x.",
     **_DIGITS,
     exact_as="float16",
     loses_digits=True,
+    on_grid=True,
     made=ReturnedThroughHalf,
 )
 class HalfResults(LayerNormScratch):

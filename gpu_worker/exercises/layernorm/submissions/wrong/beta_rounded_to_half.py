@@ -1,0 +1,29 @@
+# outcome: wrong_answer
+# mistake: float16-inside
+import numpy as np
+
+
+class LayerNormScratch:
+    def __init__(self, dim, eps=1e-6):
+        self.eps = eps
+        self.gamma = np.ones(dim, dtype=np.float32)
+        self.beta = np.zeros(dim, dtype=np.float32)
+
+    def forward(self, x):
+        self.dtype = x.dtype
+        wide = x.astype(np.float64)
+        centred = wide - np.mean(wide, axis=-1, keepdims=True)
+        self.rstd = 1.0 / np.sqrt(np.mean(centred * centred, axis=-1, keepdims=True) + self.eps)
+        self.xhat = centred * self.rstd
+        beta = self.beta.astype(np.float16).astype(np.float64)
+        return (self.xhat * self.gamma + beta).astype(self.dtype)
+
+    def backward(self, dout):
+        d = dout.astype(np.float64)
+        rows = tuple(range(d.ndim - 1))
+        self.dgamma = np.sum(d * self.xhat, axis=rows).astype(self.gamma.dtype)
+        self.dbeta = np.sum(d, axis=rows).astype(self.beta.dtype)
+        g = d * self.gamma
+        projection = np.mean(g * self.xhat, axis=-1, keepdims=True)
+        dx = (g - np.mean(g, axis=-1, keepdims=True) - self.xhat * projection) * self.rstd
+        return dx.astype(self.dtype)

@@ -1,0 +1,30 @@
+# outcome: wrong_answer
+# diagnosis: none
+# Two Newton steps leave about five digits, all of them too small.
+import numpy as np
+
+
+class RMSNormScratch:
+    def __init__(self, dim, eps=1e-6):
+        self.eps = eps
+        self.gamma = np.ones(dim, dtype=np.float32)
+
+    def forward(self, x):
+        self.dtype = x.dtype
+        wide = x.astype(np.float64)
+        square = np.mean(wide * wide, axis=-1, keepdims=True) + self.eps
+        bits = 0x5FE6EB50C7B537A9 - (np.ascontiguousarray(square).view(np.int64) >> 1)
+        self.rstd = bits.view(np.float64)
+        for _ in range(2):
+            self.rstd = self.rstd * (1.5 - 0.5 * square * self.rstd * self.rstd)
+        self.xhat = wide * self.rstd
+        return (self.xhat * self.gamma).astype(self.dtype)
+
+    def backward(self, dout):
+        d = dout.astype(np.float64)
+        rows = tuple(range(d.ndim - 1))
+        self.dgamma = np.sum(d * self.xhat, axis=rows).astype(self.gamma.dtype)
+        weighted = d * self.gamma
+        projection = np.mean(weighted * self.xhat, axis=-1, keepdims=True)
+        dx = (weighted - self.xhat * projection) * self.rstd
+        return dx.astype(self.dtype)

@@ -1,0 +1,37 @@
+"""The engine from the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gpu_worker.__main__ import EXIT_NOT_ACCEPTED, main
+from gpu_worker.exercises import get, slugs
+from gpu_worker.exercises.stored import stored
+
+WRONG = {
+    "rmsnorm": "gamma_missing",
+    "layernorm": "beta_missing",
+    "softmax_cross_entropy": "mean_for_sum",
+}
+
+
+def test_every_exercise_is_here() -> None:
+    assert set(slugs()) == WRONG.keys()
+
+
+@pytest.mark.parametrize("slug", WRONG)
+def test_a_wrong_answer_is_told_in_words(slug: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (wrong,) = (item for item in stored(get(slug), "wrong") if item.path.stem == WRONG[slug])
+    grade = ["grade", str(wrong.path), "--exercise", slug]
+    assert main([*grade, "--json"]) == EXIT_NOT_ACCEPTED
+    report = json.loads(capsys.readouterr().out)["report"]
+    assert main([*grade, "--seed", report["receipt"]["seed"]]) == EXIT_NOT_ACCEPTED
+    told = capsys.readouterr().out
+    assert told.startswith("wrong answer, score ")
+    (mistake,) = report["mistakes"]
+    assert f"known mistake: {mistake['explanation']}\n" in told
+    (line,) = (line for line in told.splitlines() if line.startswith("first wrong result: "))
+    # Softmax has no eps.
+    assert (", eps " in line) == (slug != "softmax_cross_entropy")
