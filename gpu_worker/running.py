@@ -10,7 +10,7 @@ import logging
 import re
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from celery import Celery
@@ -20,6 +20,7 @@ from gpu_worker import reporter
 from gpu_worker.exercises import Exercise, get
 from gpu_worker.exercises.spec import CODE_LIMITS, PublicCase
 from gpu_worker.judge import casegen, reporting
+from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import (
     Stop,
@@ -30,11 +31,13 @@ from gpu_worker.judge.execution import (
     problem_stop,
     run_request,
 )
-from gpu_worker.judge.transcript import Raised, read_transcript
+from gpu_worker.judge.kernel_track import adjusted, findings_of
+from gpu_worker.judge.transcript import Raised, Refused, read_transcript
 from gpu_worker.node import node_name
 from gpu_worker.protocol import (
     MAX_OUTPUT_CHARACTERS,
     Failure,
+    Finding,
     Outcome,
     RunCase,
     RunJob,
@@ -43,10 +46,11 @@ from gpu_worker.protocol import (
     RunReport,
     RunUpdate,
     Timing,
+    Track,
 )
 from gpu_worker.queues import TASK_RECORD_RUN
 from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, RunResult, SandboxError, Zygote
-from gpu_worker.sandbox.inside.wire import Job, encode_job
+from gpu_worker.sandbox.inside.wire import Job, Reason, encode_job
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +93,7 @@ def run_job(job: RunJob, zygote: Zygote) -> Ran:
     exercise = get(job.exercise or "")
     if job.track not in exercise.tracks:
         raise LookupError(f"The track {job.track} of {exercise.slug} cannot be run here.")
-    return run_public_cases(exercise, job.source, zygote)
+    return run_public_cases(exercise, job.source, zygote, job.track)
 
 
 def run_program(source: str, zygote: Zygote, limits: Mapping[str, float] = CODE_LIMITS) -> Ran:
@@ -105,21 +109,43 @@ def run_program(source: str, zygote: Zygote, limits: Mapping[str, float] = CODE_
     return _ran(source, stop, run, limits, started)
 
 
-def run_public_cases(exercise: Exercise, source: str, zygote: Zygote) -> Ran:
-    """Run and judge an exercise's public cases, exactly as a grading does.
+def run_public_cases(
+    exercise: Exercise, source: str, zygote: Zygote, track: str = Track.NUMPY
+) -> Ran:
+    """Run and judge an exercise's public cases on a track, exactly as a grading does.
 
     Raises:
         SandboxError, JudgeError: the platform failed.
     """
+    limits = exercise.limits_for(track)
+    zygote.start()
+    if track != Track.CUPY:
+        return _run_cases(exercise, source, zygote, limits)
+    with Builds(zygote.builds, limits) as builds:
+        return _run_cases(exercise, source, zygote, limits, builds)
+
+
+def _run_cases(
+    exercise: Exercise,
+    source: str,
+    zygote: Zygote,
+    limits: Mapping[str, float],
+    builds: Builds | None = None,
+) -> Ran:
     started = time.perf_counter()
     cases = casegen.public_cases(exercise)
-    _, run = execute(exercise, source, cases, exercise.limits, zygote)
-    execution = judge_run(exercise, cases, run, exercise.limits)
+    _, run = execute(exercise, source, cases, limits, zygote, builds=builds)
+    execution = judge_run(exercise, cases, run, limits)
     stop = execution.stop
     loading = read_transcript(run.frames, cases).loading
     if loading and (stop is None or not execution.judged):
         stop = problem_stop(loading, exercise.class_name, show=True)
-    outcome, report = _ran(source, stop, run, exercise.limits, started)
+    found: list[Finding] = []
+    if builds:
+        execution.stop = stop
+        stop = adjusted(execution, builds)
+        found = findings_of(source, builds, run, cases)
+    outcome, report = _ran(source, stop, run, limits, started)
     failed = next((item for item in execution.judged if not item.verdict.passed), None)
     if stop is None and failed:
         outcome = RunOutcome(failed.verdict.outcome.value)
@@ -127,7 +153,7 @@ def run_public_cases(exercise: Exercise, source: str, zygote: Zygote) -> Ran:
     judged: list[JudgedCase | None] = [*execution.judged]
     judged += [None] * (len(cases) - len(judged))
     results = [
-        _case(exercise, public, item, lines)
+        _case(exercise, public, item, lines, found)
         for public, item in zip(exercise.public_cases, judged, strict=True)
     ]
     return outcome, report.model_copy(update={"cases": results})
@@ -177,22 +203,30 @@ def _ran(
         ],
         limits=dict(limits),
     )
+    if stop and stop.outcome is Outcome.NOT_GRADABLE:
+        return RunOutcome.NOT_RUN, report
     return RunOutcome(stop.outcome.value) if stop else RunOutcome.COMPLETED, report
 
 
-def _case(exercise: Exercise, public: PublicCase, item: JudgedCase | None, lines: int) -> RunCase:
+def _case(
+    exercise: Exercise,
+    public: PublicCase,
+    item: JudgedCase | None,
+    lines: int,
+    found: Sequence[Finding],
+) -> RunCase:
     if item is None:
         return RunCase(id=public.id, title=public.title, passed=None)
     return RunCase(
         id=public.id,
         title=public.title,
         passed=item.verdict.passed,
-        failure=None if item.verdict.passed else _case_failure(item, lines),
+        failure=None if item.verdict.passed else _case_failure(item, lines, found),
         worst=reporting.worst_case([item], exercise.default_eps),
     )
 
 
-def _case_failure(item: JudgedCase, lines: int) -> Failure:
+def _case_failure(item: JudgedCase, lines: int, found: Sequence[Finding]) -> Failure:
     problem = item.verdict.problem
     message, line, trace = item.verdict.message, None, ""
     if isinstance(problem, Raised):
@@ -200,6 +234,11 @@ def _case_failure(item: JudgedCase, lines: int) -> Failure:
         trace = reporting.clean_text(problem.traceback)
         if problem.message:
             message = f"{message} {reporting.clean_text(problem.message)[:300]}"
+    if isinstance(problem, Refused) and problem.reason is Reason.KERNEL_FAULT:
+        cause = next((each for each in found if each.kind == problem.text), None)
+        if cause:
+            line = cause.line
+            message = f"{message} {cause.message}"
     return Failure(message=message[:4_000], line=line, traceback=trace)
 
 

@@ -15,6 +15,7 @@ from gpu_worker.cuda_cpu.device import (
     Memory,
     Module,
     Pointer,
+    cause_rank,
     unwritten_output,
 )
 
@@ -28,5 +29,6 @@ __all__ = (
     "Memory",
     "Module",
     "Pointer",
+    "cause_rank",
     "unwritten_output",
 )

@@ -10,7 +10,7 @@ import json
 from typing import Any, Final
 
 from . import traffic
-from ._device import Diagnostic, LaunchReport
+from ._device import Diagnostic, LaunchReport, cause_rank
 
 MAX_FINDINGS: Final = 32
 MAX_KERNELS: Final = 32
@@ -65,8 +65,11 @@ def latest() -> tuple[LaunchReport | None, int]:
 
 
 def fault() -> str:
-    """Return the kind of the first error that did not end its launch, once; empty for none."""
-    first = _faults[0] if _faults else ""
+    """Return the kind of the worst error that did not end its launch, once; empty for none.
+
+    What causes others is worse than they, and of the rest the first.
+    """
+    first = min(_faults, key=cause_rank, default="")
     _faults.clear()
     return first
 

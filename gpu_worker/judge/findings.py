@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from gpu_worker.cuda_cpu.device import cause_rank
 from gpu_worker.judge import reporting
 from gpu_worker.judge.case import Case, describe
 from gpu_worker.judge.kernel_faults import MEANINGS
@@ -28,7 +29,7 @@ def findings(
     noted: Sequence[Noted],
     cases: Sequence[Case],
 ) -> list[Finding]:
-    """Return a run's findings, each kind at each line once, the worst first.
+    """Return a run's findings, each kind at each line once: the worst first, causes before effects.
 
     `requests` and `built` are the run's builds and what the compiler found in them.
     """
@@ -42,17 +43,11 @@ def merged(found: Sequence[Finding]) -> list[Finding]:
     for item in found:
         name = item.kernel.partition("<")[0]
         first.setdefault((item.kind, item.line or item.kernel_line, name), item)
-    order = sorted(first.values(), key=lambda item: _SEVERITIES.index(item.severity))
+    order = sorted(
+        first.values(),
+        key=lambda item: (_SEVERITIES.index(item.severity), cause_rank(item.kind)),
+    )
     return order[:MAX_FINDINGS]
-
-
-def worst_kind(noted: Sequence[Noted]) -> str:
-    """Return the kind of the first error that was noted, empty for none."""
-    for item in noted:
-        for note in item.notes.diagnostics:
-            if note.severity == "error" and note.kind in MEANINGS:
-                return note.kind
-    return ""
 
 
 def _of_launches(

@@ -10,12 +10,13 @@ import pytest
 from celery import Celery
 
 from gpu_worker import reporter, running, tasks
+from gpu_worker.cuda_cpu import CompilerMissingError
 from gpu_worker.exercises import get
 from gpu_worker.exercises.spec import CODE_LIMITS
-from gpu_worker.judge import casegen
+from gpu_worker.judge import builds, casegen
 from gpu_worker.protocol import RunJob, RunKind, RunOutcome, RunUpdate, Track
 from gpu_worker.queues import TASK_RECORD_RUN
-from gpu_worker.running import run_program, run_public_cases
+from gpu_worker.running import run_job, run_program, run_public_cases
 from gpu_worker.sandbox.client import SandboxError, Zygote
 
 
@@ -136,6 +137,58 @@ def test_no_hidden_case_is_drawn_for_a_run(
 
     monkeypatch.setattr(casegen, "hidden_cases", refuse)
     assert run_public_cases(get("rmsnorm"), right, zygote)[0] is RunOutcome.COMPLETED
+
+
+# --- the CuPy track ------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def kernel_source() -> str:
+    folder = get("rmsnorm").folder / "submissions/cupy/correct"
+    return (folder / "raw_block_per_row.py").read_text(encoding="utf-8")
+
+
+def test_public_cases_of_the_cupy_track_build_their_kernels(
+    zygote: Zygote, kernel_source: str
+) -> None:
+    exercise = get("rmsnorm")
+    job = RunJob(
+        run="r", lease="l", kind=RunKind.PUBLIC_CASES, exercise="rmsnorm", track=Track.CUPY,
+        source=kernel_source, expires_at=time.time() + 60,
+    )  # fmt: skip
+    outcome, report = run_job(job, zygote)
+    assert (outcome, report.failure) == (RunOutcome.COMPLETED, None)
+    assert [case.passed for case in report.cases] == [True] * len(exercise.public_cases)
+    assert report.limits == exercise.limits_for(Track.CUPY)
+
+
+def test_a_kernel_that_is_wrong_is_told_with_its_line(zygote: Zygote, kernel_source: str) -> None:
+    assert kernel_source.count("__syncthreads();") > 1
+    wrong = kernel_source.replace("__syncthreads();", "")
+    outcome, report = run_public_cases(get("rmsnorm"), wrong, zygote, Track.CUPY)
+    assert outcome is RunOutcome.WRONG_ANSWER
+    failure = report.cases[0].failure
+    assert failure is not None
+    assert "__syncthreads()" in failure.message
+    assert failure.line
+
+
+def test_cupy_is_not_there_for_public_cases_of_the_numpy_track(
+    zygote: Zygote, kernel_source: str
+) -> None:
+    outcome, _ = run_public_cases(get("rmsnorm"), kernel_source, zygote)
+    assert outcome is RunOutcome.CONTRACT_ERROR
+
+
+def test_a_worker_without_a_compiler_says_that_it_could_not_run(
+    zygote: Zygote, kernel_source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: object) -> None:
+        raise CompilerMissingError("Install g++.")
+
+    monkeypatch.setattr(builds, "compile_source", missing)
+    outcome, report = run_public_cases(get("rmsnorm"), kernel_source, zygote, Track.CUPY)
+    assert outcome is RunOutcome.NOT_RUN
+    assert report.failure is not None
+    assert "Install g++." in report.failure.message
 
 
 # --- the task ------------------------------------------------------------------------------------

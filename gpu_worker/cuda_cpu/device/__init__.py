@@ -10,6 +10,7 @@ from .arguments import Pointer
 from .counters import Access, Counters
 from .diagnostics import Diagnostic, LaunchError, Severity
 from .kernel import Kernel
+from .kinds import cause_rank
 from .memory import Allocation, Memory
 from .module import Module
 from .outputs import unwritten_output
@@ -27,5 +28,6 @@ __all__ = [
     "Module",
     "Pointer",
     "Severity",
+    "cause_rank",
     "unwritten_output",
 ]

@@ -47,6 +47,20 @@ class Kind(StrEnum):
     REFUSED_SOURCE = "refused-source"
 
 
+CAUSES: Final = (
+    Kind.DIVERGENT_BARRIER,
+    Kind.MISSING_BARRIER,
+    Kind.GLOBAL_RACE,
+    Kind.ORDER_DEPENDENT,
+)
+"""What brings other findings about, first: threads that race also read what is not yet written."""
+
+
+def cause_rank(kind: str) -> int:
+    """Return a key to put causes before what follows from them; all others keep their order."""
+    return CAUSES.index(Kind(kind)) if kind in CAUSES else len(CAUSES)
+
+
 class Native(IntEnum):
     """The runtime's numbers, `runtime/abi.h`."""
 

@@ -14,7 +14,7 @@ from .argument_checks import check_arguments
 from .arguments import PackedArguments, Parameter, Pointer
 from .counters import Access, ArrayTraffic, Counters, merged
 from .diagnostics import Diagnostic, LaunchError
-from .kinds import Kind, Severity
+from .kinds import Kind, Severity, cause_rank
 from .limits import Dimensions, check_size
 from .memory import Allocation, Memory
 from .report import ORDERS, LaunchReport, Order
@@ -79,6 +79,7 @@ class Launching:
             known = {(item.kind, item.line) for item in first.diagnostics}
             first.diagnostics += [d for d in report.diagnostics if (d.kind, d.line) not in known]
         self._compare(first, reachable, results)
+        first.diagnostics.sort(key=_rank)
         return first
 
     def run(
@@ -109,6 +110,7 @@ class Launching:
         report = self._report(launch, output.raw[: launch.output_bytes])
         if launch.fatal:
             fatal = [d for d in report.diagnostics if d.severity is Severity.ERROR]
+            fatal.sort(key=_rank)
             raise LaunchError(fatal or report.diagnostics, report)
         return report
 
@@ -166,6 +168,7 @@ class Launching:
             self.kernel, self.kernel.module, self.memory, self.args, self.grid, self.block
         )
         words.shared_mem = self.shared_mem
+        words.look_at(launch.findings[: launch.finding_count])
         found = [words.describe(launch.findings[i]) for i in range(launch.finding_count)]
         unique: dict[tuple[Kind, int | None], Diagnostic] = {}
         for item in found:
@@ -251,6 +254,10 @@ class Launching:
                         words.order_dependent(allocation, offset, report.float_atomics)
                     )
                     break
+
+
+def _rank(diagnostic: Diagnostic) -> int:
+    return cause_rank(diagnostic.kind)
 
 
 def _element_size(value: object, parameter: Parameter) -> int:

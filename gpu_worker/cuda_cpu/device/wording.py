@@ -37,6 +37,7 @@ class Words:
         self.kernel, self.module, self.memory = kernel, module, memory
         self.args, self.grid, self.block = args, grid, block
         self.shared_mem = 0
+        self._crossed: set[str] = set()
 
     def describe(self, finding: abi.Finding) -> Diagnostic:
         """Return what a finding means."""
@@ -199,7 +200,7 @@ class Words:
         place = self._shared_short(finding.address)
         line = finding.other_line or self.module.line_of([finding.other_frame])
         at = f" on line {line}" if line else ""
-        same_warp = bool(finding.detail[1])
+        same_warp = bool(finding.detail[1]) and self._array(finding.address) not in self._crossed
         advice = (
             "Both are in one warp, but lanes do not run in step: put __syncwarp() between, or use "
             "a shuffle."
@@ -211,6 +212,21 @@ class Words:
             f"{self._numbered(finding.other_thread)} {there}{at}, and no barrier lies between: on "
             f"a device either may come first. {advice}"
         )
+
+    def look_at(self, found: Sequence[abi.Finding]) -> None:
+        """Take note of what one launch's findings say together, before each is described."""
+        self._crossed = {
+            self._array(finding.address)
+            for finding in found
+            if finding.kind == Native.MISSING_BARRIER and not finding.detail[1]
+        }
+
+    def _array(self, address: int) -> str:
+        """Return the name of a shared array, empty for dynamic shared memory."""
+        if 0 <= address - self.module.dynamic_shared_address < 1 << 18:
+            return ""
+        variable = self.module.shared_variable(address)
+        return variable[0] if variable else ""
 
     def _shared_short(self, address: int) -> str:
         dynamic = address - self.module.dynamic_shared_address

@@ -228,6 +228,19 @@ UNINITIALISED_GLOBAL = Planted(
 )
 
 
+MISSING_BARRIER_WITHIN_AND_ACROSS = Planted(
+    "missing barrier where most threads that race are of one warp",
+    "missing-barrier",
+    twins(
+        "const float *x, float *y",
+        "__shared__ float s[64];\ns[threadIdx.x] = x[threadIdx.x];\nfloat v = 0;\nfor (int j = 0; j < 64; j++)\n  v += s[j]; // HERE\ny[threadIdx.x] = v;",
+        "__shared__ float s[64];\ns[threadIdx.x] = x[threadIdx.x];\n__syncthreads();\nfloat v = 0;\nfor (int j = 0; j < 64; j++)\n  v += s[j];\ny[threadIdx.x] = v;",
+    ),
+    lambda device: ((1,), (64,), (device.array(np.arange(64)), device.empty(64))),
+    says="Put __syncthreads() between the two.",
+)  # fmt: skip
+
+
 def _half_pairs(device: Device) -> Launch:
     x, y = device.array(np.arange(32), np.float16), device.empty(32, np.float16)
     return (1,), (16,), (x, y, np.int32(32))

@@ -36,6 +36,30 @@ def test_honest_twins_pass_without_a_word(planted: Planted) -> None:
     assert [str(item) for item in report.diagnostics] == []
 
 
+@pytest.mark.parametrize(
+    ("barrier", "kinds"),
+    [
+        ("", ["missing-barrier", "order-dependent", "uninitialised-shared"]),
+        ("if (threadIdx.x < 4) __syncthreads();", ["divergent-barrier", "missing-barrier"]),
+    ],
+)
+def test_what_causes_others_is_found_first(barrier: str, kinds: list[str]) -> None:
+    source = f"""extern "C" __global__ void k(const float *x, float *y) {{
+  __shared__ float s[4];
+  if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = x[threadIdx.x];
+  {barrier}
+  y[threadIdx.x] = s[0] + s[1] + s[2] + s[3];
+}}"""
+    device = Device()
+
+    found = device.findings(
+        kernel(source, "k"), (1,), (128,), (device.array(np.arange(128)), device.empty(128))
+    )
+
+    assert list(dict.fromkeys(item.kind for item in found))[: len(kinds)] == kinds
+    assert "__syncwarp()" not in str([item.message for item in found])
+
+
 COPY = """extern "C" __global__ void copy(const float *x, float *y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = x[i];

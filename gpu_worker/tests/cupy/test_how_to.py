@@ -39,8 +39,16 @@ def test_the_kernel_is_right_and_nothing_is_found(code: str) -> None:
     assert "diagnostics" not in host.take_notes()
 
 
-def test_without_the_barrier_the_page_tells_what_is_found(code: str) -> None:
+def test_without_the_barrier_the_page_shows_what_is_found_first(code: str) -> None:
+    host.take_notes()
     run(code.replace("    __syncthreads();\n", ""))
-    kinds = {item["kind"] for item in host.take_notes()["diagnostics"]}
-    assert "missing-barrier" in kinds
-    assert "missing-barrier" in PAGE.read_text(encoding="utf-8")
+    assert host.fault(None) == "missing-barrier"
+    first, *others = host.take_notes()["diagnostics"]
+    file_line = first["line"] + code[: code.index('r"""')].count("\n")
+    shown = (
+        f"error, {first['kind']} (line {first['line']} of {first['kernel']}, "
+        f"line {file_line} of your file): {first['message']}"
+    )
+    assert shown in " ".join(PAGE.read_text(encoding="utf-8").split())
+    assert {"uninitialised-shared", "order-dependent"} <= {item["kind"] for item in others}
+    assert "__syncwarp()" not in str([first, *others])
