@@ -55,17 +55,20 @@ class Refusal(Exception):
 
 
 class NotOffered(ImportError):
-    """A package that the platform does not offer."""
+    """A package that the platform does not offer on the NumPy track."""
 
 
 class ImportGuard:
-    """Refuses what the platform refuses: all packages but NumPy and the standard library."""
+    """Refuses what the NumPy track refuses: all packages but NumPy and the standard library."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         package = name.partition(".")[0]
         known = package.startswith("_") or package in sys.stdlib_module_names
         if not known and package not in ("numpy", "submission"):
-            raise NotOffered(f"The package {package} is not available on the platform.")
+            raise NotOffered(
+                f"The package {package} is not there for programs of the NumPy track, and this "
+                "script is for that track alone."
+            )
 
 
 def load(path: str) -> Any:
@@ -232,7 +235,11 @@ def show(result: Result) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 1 or not os.path.isfile(arguments[0]):
+    if len(arguments) == 1 and not os.path.isfile(arguments[0]):
+        what = "is not a file" if os.path.exists(arguments[0]) else "does not exist"
+        say(f"{arguments[0]} {what}.")
+        return 2
+    if len(arguments) != 1:
         say("Give it your file: python check_EXERCISE_SLUG.py my_file.py")
         return 2
     say(f"{EXERCISE['title']}: {len(EXERCISE['cases'])} public cases, NumPy {np.__version__}\n")

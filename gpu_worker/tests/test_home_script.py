@@ -109,7 +109,16 @@ def test_it_runs_alone_with_numpy_and_says_it_all(tmp_path: Path) -> None:
     assert "1.34e+09 units, allowed are 64" in text
     code, text = run(str(submissions / "wrong" / "not_python.py"))
     assert (code, "SyntaxError" in text) == (1, True)
-    assert run()[0] == 2
+    code, text = run()
+    assert (code, "Give it your file" in text) == (2, True)
+    assert run(str(tmp_path / "none.py")) == (2, f"{tmp_path / 'none.py'} does not exist.\n")
+    assert run(str(tmp_path)) == (2, f"{tmp_path} is not a file.\n")
+    device = tmp_path / "device.py"
+    device.write_text("import cupy\n", encoding="utf-8")
+    code, text = run(str(device))
+    assert code == 1
+    assert "this script is for that track alone" in text
+    assert "not available on the platform" not in text
 
 
 def test_it_holds_no_hidden_case_and_nothing_of_ours() -> None:
