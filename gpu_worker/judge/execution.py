@@ -8,11 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from gpu_worker.cuda_cpu.device import cause_rank
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.case import Case, method_at, place_of
 from gpu_worker.judge.compare import judge_case
 from gpu_worker.judge.diagnosis import JudgedCase
+from gpu_worker.judge.kernel_faults import MEANINGS
+from gpu_worker.judge.notes import read_notes
 from gpu_worker.judge.reference import expected_results
 from gpu_worker.judge.refusals import FORBIDDEN_IMPORT
 from gpu_worker.judge.transcript import (
@@ -24,12 +27,22 @@ from gpu_worker.judge.transcript import (
 )
 from gpu_worker.protocol import Outcome
 from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, Request, RunResult, Zygote
-from gpu_worker.sandbox.inside.wire import LOADING, Frame, Job, Kind, encode_job, total_bytes
+from gpu_worker.sandbox.inside.wire import (
+    LOADING,
+    Frame,
+    Job,
+    Kind,
+    WireError,
+    encode_job,
+    total_bytes,
+)
 
 _MEGABYTE = 1 << 20
 _KILOBYTE = 1 << 10
 _BUILDS_BYTES = 24 * _MEGABYTE
 """CUDA source that is sent to be built, beside results."""
+_STOPPED: Final = "CUDADriverError"
+"""What a launch raises that a device would refuse, or that it could not go on with."""
 _NEAR_THE_LIMIT = 0.9
 """A run killed with this share of a limit used up is put down to that limit."""
 _MAPPED_BYTES: Final = 64 * _MEGABYTE
@@ -105,6 +118,22 @@ def execute(
     return encode_job(Job("", exercise.class_name, scripts)), run
 
 
+def _kernel_errors(run: RunResult) -> Mapping[int, str]:
+    """Return the worst kind of error that was found of kernels in each case."""
+    found: dict[int, list[str]] = {}
+    try:
+        for item in read_notes(run.frames):
+            found.setdefault(item.case, []).extend(
+                note.kind
+                for note in item.notes.diagnostics
+                if note.severity == "error" and note.kind in MEANINGS
+            )
+    except WireError:
+        # Forged notes are dealt with where the run's end is.
+        return {}
+    return {case: min(kinds, key=cause_rank) for case, kinds in found.items() if kinds}
+
+
 class _FrameWatch:
     """Tells of each case that starts, and has a run ended that only goes on to want memory."""
 
@@ -173,12 +202,17 @@ def judge_run(
     stop = _reason_to_stop(transcript, run, limits, earlier)
     if stop and stop is not FLAGGED_STOP:
         stop = replace(stop, message=f"{stop.message} {_place(exercise, cases, transcript)}")
+    stopped_by = _kernel_errors(run)
     judged = []
-    for case, played in zip(cases, transcript.cases, strict=False):
+    for number, (case, played) in enumerate(zip(cases, transcript.cases, strict=False)):
         if not played.complete and not played.problem:
             break
         expected = expected_results(exercise, case)
         verdict = judge_case(case, played, expected, exercise.gradients)
+        kind = stopped_by.get(number)
+        if kind and isinstance(verdict.problem, Raised) and verdict.problem.name == _STOPPED:
+            text = f"A kernel was stopped. {MEANINGS[kind]} {verdict.message}"
+            verdict = replace(verdict, message=text)
         judged.append(JudgedCase(case, played, expected, verdict))
     if stop is None and len(judged) < len(cases):
         # Fail closed: nothing says why, so it is not the learner's pass.

@@ -171,6 +171,18 @@ def test_a_kernel_that_is_wrong_is_told_with_its_line(zygote: Zygote, kernel_sou
     assert failure.line
 
 
+def test_a_kernel_that_was_stopped_says_first_what_was_wrong(
+    zygote: Zygote, kernel_source: str
+) -> None:
+    wrong = kernel_source.replace("__syncthreads();", "if (threadIdx.x < 4) __syncthreads();")
+    outcome, report = run_public_cases(get("rmsnorm"), wrong, zygote, Track.CUPY)
+    assert outcome is RunOutcome.RUNTIME_ERROR
+    failure = report.cases[0].failure
+    assert failure is not None
+    assert failure.message.startswith("A kernel was stopped. Not all threads of the block reach")
+    assert "Your code raised CUDADriverError in forward." in failure.message
+
+
 def test_cupy_is_not_there_for_public_cases_of_the_numpy_track(
     zygote: Zygote, kernel_source: str
 ) -> None:

@@ -58,7 +58,7 @@ __global__ void gamma_gradient(
     const T* x, const T* dout, const A* rstd, T* dgamma, long long rows, int dim) {
     const int j = blockIdx.x * blockDim.x + threadIdx.x;
     A sum = 0;
-    for (long long i = 0; i < rows; i++)
+    for (long long i = 0; j < dim && i < rows; i++)
         sum += (A)dout[i * dim + j] * (A)x[i * dim + j] * rstd[i];
     dgamma[j] = (T)sum;
 }
