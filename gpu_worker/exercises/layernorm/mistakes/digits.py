@@ -111,7 +111,7 @@ class HalfGammaForward(LayerNormScratch):
     "float16-inside",
     "gamma is rounded to float16 in backward, whatever its type is. float16 has three digits only: "
     "convert to a wider type, never to a narrower one.",
-    **{**_HALF, "test": "backward"},
+    **{**_HALF, "step": "result", "line": "dx", "test": "gradient-x"},
 )
 class HalfGammaBackward(LayerNormScratch):
     def weighted(self, d: Array) -> Array:

@@ -110,7 +110,7 @@ class HalfGammaForward(RMSNormScratch):
     "float16-inside",
     "gamma is rounded to float16 in backward, whatever its type is. float16 has three digits only: "
     "convert to a wider type, never to a narrower one.",
-    **{**_HALF, "test": "backward"},
+    **{**_HALF, "step": "result", "line": "dx", "test": "gradient-x"},
 )
 class HalfGammaBackward(RMSNormScratch):
     def weighted(self, d: Array) -> Array:
