@@ -62,6 +62,12 @@ class Module:
         for known, kernel in self._kernels.items():
             if "".join(known.split()) == wanted:
                 return kernel
+        if not self._kernels:
+            # The table is filled after all global objects are made, and names one at least.
+            raise KeyError(
+                "The module could not be loaded: the constructor of a global object did not come "
+                "to its end. A device runs no constructors for global objects: do without."
+            )
         raise KeyError(
             f"The module has no kernel {name!r}; it has {', '.join(self._kernels) or 'none'}. "
             "Templates must be named in name_expressions."

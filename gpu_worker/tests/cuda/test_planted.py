@@ -136,6 +136,15 @@ template <typename T> __global__ void dot(const T *x, T *y) {
     assert [(item.kind, item.line) for item in found] == [("half-accumulation", 5)]
 
 
+def test_a_global_object_whose_constructor_crashes_is_said() -> None:
+    source = """struct S { S() { volatile int *p = 0; *p = 1; } };
+static S s;
+extern "C" __global__ void k(float *y) { y[0] = 1; }"""
+
+    with pytest.raises(KeyError, match="constructor of a global object"):
+        kernel(source, "k")
+
+
 def test_a_launch_that_never_ends_is_stopped() -> None:
     source = 'extern "C" __global__ void spin(volatile int *flag) {\n  while (*flag == 0) { }\n}'
     device = Device()
