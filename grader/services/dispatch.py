@@ -178,9 +178,13 @@ def _send(message_id: int) -> bool:
 
 def _lock(message_id: int) -> bool:
     """Keep others from sending the message for a while, if it may be sent."""
-    return bool(
-        _sendable().filter(pk=message_id).update(locked_until=timezone.now() + SENDING_LOCK)
-    )
+    with transaction.atomic():
+        # Wait here for whoever locks the same message: what may be sent is asked of more than its
+        # row, and PostgreSQL would not ask again after waiting in the update itself.
+        list(OutboxMessage.objects.select_for_update().filter(pk=message_id).values_list("pk"))
+        return bool(
+            _sendable().filter(pk=message_id).update(locked_until=timezone.now() + SENDING_LOCK)
+        )
 
 
 def build_job(attempt: GradingAttempt) -> GradeJob:
