@@ -34,20 +34,8 @@ from gpu_worker.judge.execution import (
 from gpu_worker.judge.kernel_track import adjusted, findings_of
 from gpu_worker.judge.transcript import Raised, Refused, read_transcript
 from gpu_worker.node import node_name
-from gpu_worker.protocol import (
-    MAX_OUTPUT_CHARACTERS,
-    Failure,
-    Finding,
-    Outcome,
-    RunCase,
-    RunJob,
-    RunKind,
-    RunOutcome,
-    RunReport,
-    RunUpdate,
-    Timing,
-    Track,
-)
+from gpu_worker.protocol import MAX_OUTPUT_CHARACTERS, Failure, Finding, Outcome, Timing, Track
+from gpu_worker.protocol_runs import RunCase, RunJob, RunKind, RunOutcome, RunReport, RunUpdate
 from gpu_worker.queues import TASK_RECORD_RUN
 from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, RunResult, SandboxError, Zygote
 from gpu_worker.sandbox.inside.wire import Job, Reason, encode_job

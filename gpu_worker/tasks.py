@@ -10,15 +10,8 @@ from celery import shared_task
 from gpu_worker import devices, reporter, running
 from gpu_worker.judge import Graded, grade_source
 from gpu_worker.node import node_name
-from gpu_worker.protocol import (
-    Failure,
-    GradeJob,
-    Outcome,
-    ProtocolError,
-    Report,
-    RunJob,
-    Verdict,
-)
+from gpu_worker.protocol import Failure, GradeJob, Outcome, ProtocolError, Report, Verdict
+from gpu_worker.protocol_runs import RunJob
 from gpu_worker.queues import QUEUE_CPU, TASK_GRADE, TASK_RUN
 from gpu_worker.sandbox.client import SandboxError, Zygote
 

@@ -8,14 +8,8 @@ from typing import Any
 from celery import shared_task
 from django.db.utils import InterfaceError, OperationalError
 
-from gpu_worker.protocol import (
-    NodeReport,
-    Progress,
-    ProtocolError,
-    Redelivery,
-    RunUpdate,
-    Verdict,
-)
+from gpu_worker.protocol import NodeReport, Progress, ProtocolError, Redelivery, Verdict
+from gpu_worker.protocol_runs import RunUpdate
 from gpu_worker.queues import (
     TASK_RECORD_NODE,
     TASK_RECORD_PROGRESS,

@@ -14,7 +14,7 @@ import pytest
 
 from gpu_worker.exercises import get, slugs
 from gpu_worker.home import home_script
-from gpu_worker.protocol import RunCase
+from gpu_worker.protocol_runs import RunCase
 from gpu_worker.running import run_public_cases
 from gpu_worker.sandbox.client import Zygote
 

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from gpu_worker import protocol
+from gpu_worker import protocol, protocol_runs
 from gpu_worker.queues import PRIORITY_REGRADE, TASK_RUN
 from grader import limits
 from grader.models import CodeRun, Exercise, RunKind, RunOutcome, RunState, Track
@@ -67,7 +67,7 @@ def start_run(
         raise _still_running() from error
 
 
-def record_run(update: protocol.RunUpdate) -> bool:
+def record_run(update: protocol_runs.RunUpdate) -> bool:
     """Write what a worker says of a run, under its lease. Return False where that is open no more.
 
     A worker's start may come after its end, or for a run that was given up: it changes nothing.
@@ -128,12 +128,12 @@ def _send(run_id: int, priority: int) -> None:
         )
 
 
-def build_run_job(run: CodeRun) -> protocol.RunJob:
+def build_run_job(run: CodeRun) -> protocol_runs.RunJob:
     """Return the message of one run: everything a worker needs, and nothing of the learner."""
-    return protocol.RunJob(
+    return protocol_runs.RunJob(
         run=run.public_id,
         lease=run.lease,
-        kind=protocol.RunKind(run.kind),
+        kind=protocol_runs.RunKind(run.kind),
         exercise=run.exercise.slug if run.exercise else None,
         track=protocol.Track(run.track),
         source=run.source,
@@ -146,7 +146,7 @@ def queue_of(run: CodeRun) -> str:
 
 
 def _end(runs: Any, message: str) -> int:
-    report = protocol.RunReport(failure=protocol.Failure(message=message))
+    report = protocol_runs.RunReport(failure=protocol.Failure(message=message))
     ended: int = runs.filter(~Q(state=RunState.FINISHED)).update(
         state=RunState.FINISHED,
         outcome=RunOutcome.NOT_RUN,

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from gpu_worker import protocol
+from gpu_worker import protocol_runs
 from grader import services, tasks
 from grader.models import CodeRun, Exercise, RunKind, RunOutcome, RunState
 from grader.services.errors import Refused, TooMany
@@ -45,7 +45,7 @@ class TestStarting:
         self, start: Start, broker: FakeBroker
     ) -> None:
         run = start("print('é')\n")
-        job = protocol.RunJob.from_message(broker.runs[0])
+        job = protocol_runs.RunJob.from_message(broker.runs[0])
         assert (job.run, job.lease, job.kind) == (run.public_id, run.lease, "code")
         assert (job.source, job.exercise) == ("print('é')\n", None)
         assert 50 < job.expires_at - time.time() <= 60

@@ -8,7 +8,8 @@ import pytest
 from gpu_worker.cuda_cpu import compile_source
 from gpu_worker.cuda_cpu.device import unwritten_output
 from gpu_worker.tests.cuda.device import Device, kernel
-from gpu_worker.tests.cuda.planted import PLANTED, Planted
+from gpu_worker.tests.cuda.planted import PLANTED
+from gpu_worker.tests.cuda.planting import Planted
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.id)

@@ -47,7 +47,7 @@ COMPILER = (
     Native("include_computed", "out[0] = 1;", REFUSED, '#define F "/etc/passwd"\n#include F'),
     Native("include_relative", "out[0] = 1;", REFUSED, '#include "../../../../etc/passwd"'),
     Native("has_include", "out[0] = SEEN;", ANYTHING_BUT_ESCAPE,
-           '#if __has_include("/root/.bashrc")\n#define SEEN 1\n#else\n#define SEEN 0\n#endif'),
+           '#if __has_include("/etc/passwd")\n#define SEEN 1\n#else\n#define SEEN 0\n#endif'),
     Native("embed_by_assembler", "out[0] = 1;", REFUSED,
            'asm(".section .rodata\\n.incbin \\"/etc/passwd\\"\\n.text");'),
     Native("include_itself", "out[0] = 1;", REFUSED, "#include __FILE__"),

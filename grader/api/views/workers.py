@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from grader import queries
 from grader.api.base import ApiView, problems
 from grader.api.permissions import Scoped, SeesWorkers
-from grader.api.serializers import WorkersSerializer
+from grader.api.worker_serializers import WorkersSerializer
 from grader.models import Scope, WorkerNode
 
 

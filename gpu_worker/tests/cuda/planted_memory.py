@@ -1,0 +1,155 @@
+"""Mistakes of what is read and written: outside, before it is there, after it is gone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpu_worker.cuda_cpu.device import Pointer
+from gpu_worker.tests.cuda.device import Device
+from gpu_worker.tests.cuda.planting import (
+    BLOCK_SUM,
+    COPY_HEAD,
+    INDEX,
+    Launch,
+    Planted,
+    copy,
+    twins,
+)
+
+READ_OUTSIDE = Planted(
+    "read past the end",
+    "out-of-bounds-read",
+    twins(
+        COPY_HEAD,
+        f"{INDEX}\nfloat v = x[i]; // HERE\nif (v >= 0 && i < n) y[i] = v;",
+        f"{INDEX}\nif (i < n) y[i] = x[i];",
+    ),
+    copy(100),
+    says="x[100]",
+)
+
+WRITE_OUTSIDE = Planted(
+    "write past the end",
+    "out-of-bounds-write",
+    twins(
+        COPY_HEAD,
+        f"{INDEX}\ny[i] = i < n ? x[i] : 0; // HERE",
+        f"{INDEX}\nif (i < n) y[i] = x[i];",
+    ),
+    copy(100),
+    says="y[100], past its end: y has 100 elements",
+)
+
+MISALIGNED = Planted(
+    "vectors over rows of odd length",
+    "misaligned-access",
+    twins(
+        "const float *x, float *y, int n",
+        "const float4 *row = (const float4 *)(x + blockIdx.x * n);\nfloat4 v = row[0]; // HERE\ny[blockIdx.x] = v.x + v.y + v.z + v.w;",
+        "const float *row = x + blockIdx.x * n;\ny[blockIdx.x] = row[0] + row[1] + row[2] + row[3];",
+    ),
+    lambda device: ((3,), (1,), (device.array(np.arange(18)), device.empty(3), np.int32(6))),
+    says="16 bytes at once",
+)
+
+UNINITIALISED_SHARED = Planted(
+    "sums of warps that do not exist",
+    "uninitialised-shared",
+    twins(
+        "const float *x, float *y",
+        BLOCK_SUM.format(barrier="__syncthreads();", read="if (threadIdx.x == 0) { float t = 0; for (int w = 0; w < 4; w++) t += part[w]; y[0] = t; } // HERE"),
+        BLOCK_SUM.format(barrier="__syncthreads();", read="if (threadIdx.x == 0) { float t = 0; for (int w = 0; w < blockDim.x / 32; w++) t += part[w]; y[0] = t; }"),
+    ),
+    lambda device: ((1,), (64,), (device.array(np.arange(64)), device.empty(1))),
+    says="shared array part",
+)  # fmt: skip
+
+NEVER_WRITTEN = Planted(
+    "shared variable that nobody writes",
+    "uninitialised-shared",
+    "template <typename T> __device__ T start() {\n  __shared__ T total;\n  return total; // HERE\n}\n"
+    + twins("float *y", "y[threadIdx.x] = start<float>();", "y[threadIdx.x] = 0;"),
+    lambda device: ((1,), (32,), (device.empty(32),)),
+)
+
+FAR_BEFORE = Planted(
+    "index far below zero",
+    "out-of-bounds-write",
+    twins("float *y, int i", "y[i] = 1; // HERE", "y[i & 7] = 1;"),
+    lambda device: ((1,), (1,), (device.empty(8), np.int32(-100_000))),
+)
+
+UNINITIALISED_GLOBAL = Planted(
+    "result added to memory from empty()",
+    "uninitialised-global",
+    twins(
+        "const float *x, float *y",
+        "y[threadIdx.x] += x[threadIdx.x]; // HERE",
+        "y[threadIdx.x] = x[threadIdx.x];",
+    ),
+    lambda device: ((1,), (32,), (device.array(np.arange(32)), device.empty(32))),
+    says="cupy.empty()",
+)
+
+
+def _half_pairs(device: Device) -> Launch:
+    x, y = device.array(np.arange(32), np.float16), device.empty(32, np.float16)
+    return (1,), (16,), (x, y, np.int32(32))
+
+
+_HALVES = "#include <cuda_fp16.h>\n"
+_PAIR_HEAD = "const __half *x, __half *y, int n"
+_PAIR = """int i = 2 * threadIdx.x;
+y[i] = __float2half(__half2float(x[i]) * __half2float(x[i + 1]));
+y[i + 1] = __float2half(__half2float(x[i + 1]) + {second});{mark}"""
+
+HALF_READ_OUTSIDE = Planted(
+    "half read past the end, two for each thread",
+    "out-of-bounds-read",
+    _HALVES
+    + twins(
+        _PAIR_HEAD,
+        _PAIR.format(second="__half2float(x[i + 2])", mark=" // HERE"),
+        _PAIR.format(second="__half2float(x[(i + 2) % n])", mark=""),
+    ),
+    _half_pairs,
+    says="x[32]",
+)
+
+UNINITIALISED_HALF = Planted(
+    "half read from empty(), two for each thread",
+    "uninitialised-global",
+    _HALVES
+    + twins(
+        _PAIR_HEAD,
+        _PAIR.format(second="__half2float(y[i + 1])", mark=" // HERE"),
+        _PAIR.format(second="__half2float(y[i])", mark=""),
+    ),
+    _half_pairs,
+    says="cupy.empty()",
+)
+
+NULL = Planted(
+    "null pointer",
+    "null-pointer",
+    twins("float *y, const float *x", "y[0] = x[0]; // HERE", "y[0] = x ? x[0] : 0;"),
+    lambda device: ((1,), (1,), (device.empty(1), Pointer(0))),
+)
+
+
+def _freed(device: Device) -> Launch:
+    array = device.array(np.arange(4))
+    device.memory.free(array.block)
+    return (1,), (1,), (array, device.empty(1))
+
+
+FREED = Planted(
+    "array that is gone",
+    "read-after-free",
+    twins("const float *x, float *y", "y[0] = x[0]; // HERE", "y[0] = x[0];"),
+    _freed,
+    lambda device: ((1,), (1,), (device.array(np.arange(4)), device.empty(1))),
+    says="already been freed",
+)
+
+PLANTED = tuple(value for value in list(globals().values()) if isinstance(value, Planted))
