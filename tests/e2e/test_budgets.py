@@ -113,6 +113,21 @@ def _visit(chromium: Browser, site: Site, budget: Budget) -> Visit:
     return visit(chromium, site.base_url, site.path(budget), state)
 
 
+def test_nothing_moves_in_the_hero_while_its_second_half_arrives(
+    chromium: Browser, site: Site
+) -> None:
+    """A slow machine paints the page while it is still read: the rest may only be added below."""
+    page = chromium.new_page(viewport={"width": 1280, "height": 800})
+    try:
+        page.goto(site.base_url)
+        tops = "[...document.querySelectorAll('.hero h1, .try, .try h2')].map(e => e.offsetTop)"
+        whole = page.evaluate(tops)
+        page.evaluate("document.querySelectorAll('.try > :not(h2)').forEach(e => e.remove())")
+        assert page.evaluate(tops) == whole
+    finally:
+        page.close()
+
+
 def test_a_phone_sees_no_shift_either(chromium: Browser, site: Site) -> None:
     assert visit(chromium, site.base_url, CHAPTER_PATH, width=360).shift < SHIFT
 
