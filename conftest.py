@@ -36,6 +36,30 @@ CHROMIUM_ARGUMENTS = [
 ]
 
 
+DATABASE_FIXTURES = {"db", "transactional_db", "django_db_reset_sequences"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--database-only",
+        action="store_true",
+        help="only the tests that use the database: what a second database has to repeat",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--database-only"):
+        return
+    left_out = [item for item in items if not _uses_database(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if _uses_database(item)]
+
+
+def _uses_database(item: pytest.Item) -> bool:
+    fixtures = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
+    return bool(fixtures) or item.get_closest_marker("django_db") is not None
+
+
 @pytest.fixture(scope="session")
 def prepared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder as the first start leaves it: copy it, do not start on it."""
