@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from pathlib import Path
 from typing import Final
@@ -15,8 +14,6 @@ from gpu_worker.sandbox import stand_in
 
 _QUEUES: Final = {Track.NUMPY: (QUEUE_CPU,), Track.CUPY: (QUEUE_CPU,)}
 """On which queues a track's jobs come. Kernels run on a processor: no GPU is needed for them."""
-REQUIRE_DEVICE: Final = "LEARNML_CUPY_REQUIRES_DEVICE"
-"""1: this worker takes no job of the CuPy track, since it has no device to run kernels on."""
 FUNCTIONAL_CUPY: Final = "functional CuPy on CPU"
 
 
@@ -37,7 +34,7 @@ def processors() -> list[str]:
 def gradable_tracks(queue: str) -> list[Track]:
     """Return the tracks that come over this queue and that at least one exercise offers."""
     offered = {track for slug in slugs() for track in get(slug).tracks}
-    if os.environ.get(REQUIRE_DEVICE) == "1" or not stand_in.folders():
+    if not stand_in.folders():
         offered.discard(Track.CUPY)
     return [track for track in Track if track in offered and queue in _QUEUES[track]]
 

@@ -45,6 +45,13 @@ class Track(StrEnum):
     CUPY = "cupy"
 
 
+class NodeKind(StrEnum):
+    """Which kind of node a verdict comes from: a processor runs kernels by what they compute."""
+
+    FUNCTIONAL = "functional"
+    DEVICE = "device"
+
+
 class Phase(StrEnum):
     """Where a claimed job is, in order."""
 
@@ -89,11 +96,15 @@ Identifier = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-
 
 
 class GradeJob(Message):
-    """One grading attempt of one submission, as put on the queue `cpu` or `gpu`."""
+    """One grading attempt of one submission, as put on the queue `cpu` or `gpu`.
+
+    What a worker answers carries the job's `kind`: the site takes a verdict for no other.
+    """
 
     version: Literal[1] = PROTOCOL_VERSION
     submission: Identifier
     lease: Identifier
+    kind: NodeKind = NodeKind.FUNCTIONAL
     attempt: Annotated[int, Field(ge=1, le=100)]
     exercise: Identifier
     track: Track
@@ -107,6 +118,7 @@ class Progress(Message):
     version: Literal[1] = PROTOCOL_VERSION
     submission: Identifier
     lease: Identifier
+    kind: NodeKind = NodeKind.FUNCTIONAL
     node: Short
     phase: Phase
     case: Annotated[int, Field(ge=0, le=100_000)] = 0
@@ -304,6 +316,7 @@ class Verdict(Message):
     version: Literal[1] = PROTOCOL_VERSION
     submission: Identifier
     lease: Identifier
+    kind: NodeKind = NodeKind.FUNCTIONAL
     node: Short
     outcome: Outcome
     score: Annotated[float, Field(ge=0, le=1)]
@@ -316,7 +329,22 @@ class Redelivery(Message):
     version: Literal[1] = PROTOCOL_VERSION
     submission: Identifier
     lease: Identifier
+    kind: NodeKind = NodeKind.FUNCTIONAL
     node: Short
+
+
+class Returned(Message):
+    """A job given back by the node that took it, which cannot go on; the program is not to blame.
+
+    The site puts it on the queue again. It costs none of the tries, but cannot happen for ever.
+    """
+
+    version: Literal[1] = PROTOCOL_VERSION
+    submission: Identifier
+    lease: Identifier
+    kind: NodeKind = NodeKind.DEVICE
+    node: Short
+    reason: Annotated[str, Field(min_length=1, max_length=4_000)]
 
 
 class GpuReport(Message):

@@ -18,6 +18,7 @@ TASK_RUN: Final = "gpu_worker.run"
 TASK_RECORD_PROGRESS: Final = "grader.record_progress"
 TASK_RECORD_VERDICT: Final = "grader.record_verdict"
 TASK_RECORD_REDELIVERY: Final = "grader.record_redelivery"
+TASK_RECORD_RETURN: Final = "grader.record_return"
 TASK_RECORD_NODE: Final = "grader.record_node"
 TASK_RECORD_RUN: Final = "grader.record_run"
 

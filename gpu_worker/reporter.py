@@ -13,12 +13,21 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from gpu_worker.node import node_name, node_report
-from gpu_worker.protocol import GradeJob, Message, Phase, Progress, Redelivery, Verdict
+from gpu_worker.protocol import (
+    GradeJob,
+    Message,
+    Phase,
+    Progress,
+    Redelivery,
+    Returned,
+    Verdict,
+)
 from gpu_worker.queues import (
     QUEUE_RESULTS,
     TASK_RECORD_NODE,
     TASK_RECORD_PROGRESS,
     TASK_RECORD_REDELIVERY,
+    TASK_RECORD_RETURN,
     TASK_RECORD_VERDICT,
 )
 
@@ -96,6 +105,7 @@ class JobReporter:
         return Progress(
             submission=self._job.submission,
             lease=self._job.lease,
+            kind=self._job.kind,
             node=node_name(),
             phase=phase,
             case=case,
@@ -149,8 +159,26 @@ def send_redelivery(app: Celery, job: GradeJob) -> None:
     Raises:
         OperationalError: it stays away.
     """
-    message = Redelivery(submission=job.submission, lease=job.lease, node=node_name())
+    message = Redelivery(
+        submission=job.submission, lease=job.lease, kind=job.kind, node=node_name()
+    )
     send(app, TASK_RECORD_REDELIVERY, message, retry=True)
+
+
+def send_returned(app: Celery, job: GradeJob, reason: str) -> None:
+    """Give a job back, and try for a while if the broker is away; people read the reason.
+
+    Raises:
+        OperationalError: it stays away; the task fails and its message is delivered again.
+    """
+    message = Returned(
+        submission=job.submission,
+        lease=job.lease,
+        kind=job.kind,
+        node=node_name(),
+        reason=reason[:4_000],
+    )
+    send(app, TASK_RECORD_RETURN, message, retry=True)
 
 
 def answerable(message: Any) -> tuple[str, str] | None:

@@ -10,7 +10,15 @@ from celery import shared_task
 from gpu_worker import devices, reporter, running
 from gpu_worker.judge import Graded, grade_source
 from gpu_worker.node import node_name
-from gpu_worker.protocol import Failure, GradeJob, Outcome, ProtocolError, Report, Verdict
+from gpu_worker.protocol import (
+    Failure,
+    GradeJob,
+    NodeKind,
+    Outcome,
+    ProtocolError,
+    Report,
+    Verdict,
+)
 from gpu_worker.protocol_runs import RunJob
 from gpu_worker.queues import QUEUE_CPU, TASK_GRADE, TASK_RUN
 from gpu_worker.sandbox.client import SandboxError, Zygote
@@ -39,7 +47,7 @@ def grade(self: Any, message: Any) -> None:
         return
     with reporter.JobReporter(self.app, job) as progress:
         graded = _grade_or_explain(job, progress)
-    reporter.send_verdict(self.app, as_verdict(job.submission, job.lease, graded))
+    reporter.send_verdict(self.app, as_verdict(job, graded))
 
 
 @shared_task(name=TASK_RUN, bind=True)
@@ -97,11 +105,18 @@ def not_gradable(message: str) -> Graded:
     return Graded(Outcome.NOT_GRADABLE, 0.0, Report(failure=Failure(message=text[:4_000])))
 
 
-def as_verdict(submission: str, lease: str, graded: Graded) -> Verdict:
+def as_verdict(job: GradeJob, graded: Graded) -> Verdict:
     """Return the message for a finished grading."""
+    return _verdict(job.submission, job.lease, graded, job.kind)
+
+
+def _verdict(
+    submission: str, lease: str, graded: Graded, kind: NodeKind = NodeKind.FUNCTIONAL
+) -> Verdict:
     return Verdict(
         submission=submission,
         lease=lease,
+        kind=kind,
         node=node_name(),
         outcome=graded.outcome,
         score=graded.score,
@@ -117,7 +132,7 @@ def _answer_unreadable(app: Any, message: Any, error: ProtocolError) -> None:
         return
     graded = not_gradable(f"The worker could not read the job ({error}).")
     try:
-        verdict = as_verdict(*known, graded)
+        verdict = _verdict(*known, graded)
     except ValueError:
         logger.exception("Its submission or lease is not valid either.")
         return

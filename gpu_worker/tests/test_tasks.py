@@ -10,8 +10,8 @@ import pytest
 from celery import Celery
 
 from gpu_worker import devices, reporter, tasks
-from gpu_worker.protocol import Phase, Progress, Verdict
-from gpu_worker.queues import TASK_RECORD_PROGRESS, TASK_RECORD_VERDICT
+from gpu_worker.protocol import GradeJob, Phase, Progress, Returned, Track, Verdict
+from gpu_worker.queues import TASK_RECORD_PROGRESS, TASK_RECORD_RETURN, TASK_RECORD_VERDICT
 from gpu_worker.sandbox.client import SandboxError
 
 JOB = {
@@ -100,7 +100,7 @@ def test_what_this_worker_cannot_grade_is_said_to_be_our_fault(
     sent: list[tuple[str, dict[str, Any]]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(devices.REQUIRE_DEVICE, "1")
+    monkeypatch.setattr(devices, "gradable_tracks", lambda queue: [Track.NUMPY])
     tasks.grade.run({**JOB, **change})
     (verdict,) = verdicts(sent)
     assert verdict.outcome == "not_gradable"
@@ -134,3 +134,26 @@ def test_an_error_of_ours_is_answered_without_its_details(
     (verdict,) = verdicts(sent)
     assert verdict.outcome == "not_gradable"
     assert "inner detail" not in verdict.model_dump_json()
+
+
+def test_whatever_is_answered_carries_the_kind_of_its_job(
+    sent: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def grade_nothing(*_: object, **__: object) -> tasks.Graded:
+        return tasks.not_gradable("Nothing is graded here.")
+
+    monkeypatch.setattr(tasks, "grade_source", grade_nothing)
+    for kind in ("functional", "device"):
+        sent.clear()
+        tasks.grade.run({**JOB, "kind": kind})
+        assert {message["kind"] for _, message in sent} == {kind}
+
+
+def test_a_job_is_given_back_with_its_reason(sent: list[tuple[str, dict[str, Any]]]) -> None:
+    job = GradeJob.from_message({**JOB, "kind": "device"})
+    reporter.send_returned(Celery(), job, "The device is gone. " * 1_000)
+    ((task, message),) = sent
+    returned = Returned.from_message(message)
+    assert task == TASK_RECORD_RETURN
+    assert (returned.submission, returned.lease, returned.kind) == ("s1", "l1", "device")
+    assert returned.reason.startswith("The device is gone.")
