@@ -2,7 +2,8 @@
 
 A folder holds `__init__.py` with a `SPECIFICATION`, `cases.py` with `GROUPS`, `PUBLIC_CASES` and
 `PLANS`, `mistakes.py`, and for each track `reference_<track>.py` and `starter_<track>.py`.
-Only tracks that have both are offered. `submissions/correct` and `submissions/wrong` hold programs
+Only tracks that have both are offered; `reference_numpy.py` is there always, for the judge compares
+with it. `submissions/correct` and `submissions/wrong` hold programs
 that show whether the cases work; `chunked_numpy.py`, if there is one, is the yardstick of speed.
 """
 
@@ -20,7 +21,9 @@ from types import MappingProxyType, ModuleType
 from gpu_worker.exercises import row_plans
 from gpu_worker.exercises.spec import (
     KERNEL_LIMITS,
+    Budget,
     CasePlan,
+    Direction,
     Group,
     PublicCase,
     Specification,
@@ -51,6 +54,8 @@ class Exercise:
     default_eps: float
     timed_shape: tuple[int, int] | None
     counted_shape: tuple[int, int] | None
+    directions: tuple[Direction, ...]
+    budgets: tuple[Budget, ...]
     tracks: tuple[Track, ...]
     limits: Mapping[str, float]
     groups: tuple[Group, ...]
@@ -62,6 +67,17 @@ class Exercise:
     def group_titles(self) -> dict[str, str]:
         """The groups' titles by their ids."""
         return {group.id: group.title for group in self.groups}
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The names of all results that are compared: "y", "dx", the parameters' gradients."""
+        return ("y", "dx", *self.gradients) if "backward" in self.directions else ("y",)
+
+    @property
+    def case_groups(self) -> tuple[Group, ...]:
+        """The groups that hold cases: all but those of budgets."""
+        spent = {budget.group for budget in self.budgets}
+        return tuple(group for group in self.groups if group.id not in spent)
 
     def starter(self, track: str) -> str:
         """Return the file that a learner begins from.
@@ -78,6 +94,10 @@ class Exercise:
     def plans_for(self, track: str) -> tuple[CasePlan, ...]:
         """Return how a track's hidden cases are drawn."""
         return row_plans.for_kernels(self.plans) if track == Track.CUPY else self.plans
+
+    def budgets_for(self, track: str) -> tuple[Budget, ...]:
+        """Return the budgets that hold on a track: only the CuPy track counts."""
+        return self.budgets if track == Track.CUPY else ()
 
     def limits_for(self, track: str) -> Mapping[str, float]:
         """Return a track's limits, by names that end in their unit."""
@@ -120,6 +140,8 @@ def get(slug: str) -> Exercise:
         default_eps=specification.default_eps,
         timed_shape=specification.timed_shape,
         counted_shape=specification.counted_shape,
+        directions=specification.directions,
+        budgets=specification.budgets,
         tracks=_tracks(folder),
         limits=MappingProxyType(dict(specification.limits)),
         groups=tuple(cases.GROUPS),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 Dtype = Literal["bfloat16", "float16", "float32", "float64"]
+Direction = Literal["forward", "backward"]
 Nested = float | list["Nested"]
 
 DEFAULT_LIMITS: Final[Mapping[str, float]] = {
@@ -50,14 +51,14 @@ class PublicCase:
 
     `eps` None means that the class is made without it, so with its default. `parameters` holds
     the values set on the instance, for example gamma; those that are missing keep what the class
-    gave them.
+    gave them. `dout` None is for exercises without backward.
     """
 
     id: str
     title: str
     dtype: Dtype
     x: Nested
-    dout: Nested
+    dout: Nested | None = None
     parameters: Mapping[str, Nested] = field(default_factory=dict)
     eps: float | None = None
 
@@ -84,13 +85,34 @@ class CasePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """What one call may move and launch at most, on the CuPy track; a test of its own.
+
+    Counted, not timed: one call of `direction` on a contiguous float32 x of `shape` (N, D) may read
+    and write `moved` times the bytes of x together, in `launches` launches, any number for None.
+    Small arrays that a kernel reads again, such as gamma, count once a launch. `group` is the id of
+    a group without cases; several budgets may share it. `explanation` tells a learner who went over
+    what to look for.
+    """
+
+    group: str
+    direction: Direction
+    shape: tuple[int, int]
+    moved: float
+    explanation: str
+    launches: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Specification:
     """What a folder under `gpu_worker/exercises` says of itself in its `__init__.py`.
 
     `parameters` are the attributes that the grader sets, each with a gradient of its own name
     after a "d". `constructor` names what the class is made with: "dim", "eps", both or nothing.
     `timed_shape` is that of the float32 x with which accepted submissions are timed, if they are;
-    `counted_shape` that with which the CuPy track counts what kernels move and do.
+    `counted_shape` that with which the CuPy track counts what kernels move and do. `directions`
+    without "backward" asks for forward alone: then there are no gradients. `budgets` bound what
+    calls move; the submission is counted for them once every result is right.
     """
 
     title: str
@@ -100,9 +122,12 @@ class Specification:
     default_eps: float = 1e-6
     timed_shape: tuple[int, int] | None = None
     counted_shape: tuple[int, int] | None = None
+    directions: tuple[Direction, ...] = ("forward", "backward")
+    budgets: tuple[Budget, ...] = ()
     limits: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_LIMITS))
 
     @property
     def gradients(self) -> tuple[str, ...]:
         """The attributes that hold the parameters' gradients after backward."""
-        return tuple(f"d{name}" for name in self.parameters)
+        named = self.parameters if "backward" in self.directions else ()
+        return tuple(f"d{name}" for name in named)

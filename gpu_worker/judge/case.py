@@ -116,7 +116,9 @@ class ScriptBuilder:
         return index
 
     def fill(self, index: int, values: NDArray[Any], name: str) -> None:
-        """Put new values into the memory of an array that was given before."""
+        """Put new values into the memory of an array that was given before; none has index -1."""
+        if index < 0:
+            return
         source = self.add(ArrayValue(values, "contiguous", values.shape))
         self._operations.append(Operation("fill", index, name, source))
 

@@ -1,7 +1,8 @@
 """Counts what an accepted program of the CuPy track moves and does, where nothing can be timed.
 
-One forward and one backward on a float32 x of a fixed shape. The counts come from beside the
-learner's code and decide nothing; the results are judged as every other case's are.
+One forward and one backward on a float32 x of a fixed shape, and of those that budgets name. The
+counts come from beside the learner's code; only budgets rest on them, see `budgets`. The
+results are judged as every other case's are.
 """
 
 from __future__ import annotations
@@ -36,13 +37,23 @@ _CONFLICTS_PER_ROW: Final = 32
 
 @dataclass(slots=True)
 class Count:
-    """What counting gave: the message, and the run, judged like any other."""
+    """What counting gave: a message for each shape, and the run, judged like any other.
+
+    `counts` is empty where a result is wrong, or the notes cannot be read. `counted` is what the
+    report shows: the counts of the exercise's counted shape.
+    """
 
     execution: Execution
-    case: Case
+    cases: list[Case]
     job: bytes
+    counts: list[Counted] = field(default_factory=list)
     counted: Counted | None = None
-    noted: list[Noted] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether all results were right."""
+        judged = self.execution.judged
+        return self.execution.stop is None and all(item.verdict.passed for item in judged)
 
 
 def count(
@@ -54,31 +65,41 @@ def count(
     rng: np.random.Generator,
     on_case: Callable[[int], None] | None = None,
 ) -> Count | None:
-    """Run the counted case; None where the exercise has none.
+    """Run the counted cases, one for each shape; None where the exercise has none.
 
     Raises:
         SandboxError: the sandbox failed.
     """
-    if exercise.counted_shape is None:
+    shapes = counted_shapes(exercise)
+    if not shapes:
         return None
-    case = counted_case(exercise, exercise.counted_shape, rng)
+    cases = [counted_case(exercise, shape, rng) for shape in shapes]
     job, run = execute(
-        exercise, source, [case], limits, zygote, on_case, builds=builds, counted=True
+        exercise, source, cases, limits, zygote, on_case, builds=builds, counted=True
     )
-    execution = judge_run(exercise, [case], run, limits)
-    result = Count(execution, case, job)
+    result = Count(judge_run(exercise, cases, run, limits), cases, job)
     try:
-        result.noted = read_notes(run.frames)
+        noted = read_notes(run.frames)
     except WireError:
         return result
-    if execution.stop is None and all(item.verdict.passed for item in execution.judged):
-        result.counted = _counted(case, result.noted, builds)
+    if result.passed:
+        result.counts = [
+            _counted(case, [item for item in noted if item.case == number], builds)
+            for number, case in enumerate(cases)
+        ]
+        result.counted = result.counts[0] if exercise.counted_shape else None
     return result
+
+
+def counted_shapes(exercise: Exercise) -> list[tuple[int, int]]:
+    """Return the shapes that are counted, each once: the exercise's own, then those of budgets."""
+    own = [exercise.counted_shape] if exercise.counted_shape else []
+    return list(dict.fromkeys([*own, *(budget.shape for budget in exercise.budgets)]))
 
 
 def counted_case(exercise: Exercise, shape: tuple[int, int], rng: np.random.Generator) -> Case:
     """Return the case: float32, contiguous, with parameters of its own."""
-    checks = frozenset({"y", "dx", *exercise.gradients})
+    checks = frozenset(exercise.results)
     script = ScriptBuilder(checks, exercise.gradients)
     constructor = exercise.constructor
     eps = exercise.default_eps if "eps" in constructor else None
@@ -86,11 +107,12 @@ def counted_case(exercise: Exercise, shape: tuple[int, int], rng: np.random.Gene
         name: rng.standard_normal(shape[-1]).astype(np.float32) for name in exercise.parameters
     }
     script.new(0, shape[-1] if "dim" in constructor else 0, eps, parameters)
-    for call in (script.forward, script.backward):
+    for direction in exercise.directions:
         values = rng.standard_normal(shape).astype(np.float32)
+        call = script.forward if direction == "forward" else script.backward
         call(0, ArrayValue(values, "contiguous", shape))
     return Case(
-        group=exercise.groups[-1].id,
+        group=exercise.case_groups[-1].id,
         family="counted call",
         dtype=np.dtype(np.float32),
         layout="contiguous",

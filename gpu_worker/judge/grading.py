@@ -14,12 +14,14 @@ import numpy as np
 
 from gpu_worker.exercises import Exercise, get
 from gpu_worker.judge import casegen, reporting
+from gpu_worker.judge.budgets import Spent, budget_results, over_budget, spent
 from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.case import Case
 from gpu_worker.judge.compare import NOT_REPEATED, Sign
 from gpu_worker.judge.counting import count
 from gpu_worker.judge.diagnosis import JudgedCase, diagnose, names_sign
 from gpu_worker.judge.execution import (
+    FLAGGED_STOP,
     Execution,
     Stop,
     execute,
@@ -29,6 +31,7 @@ from gpu_worker.judge.execution import (
 )
 from gpu_worker.judge.findings import merged
 from gpu_worker.judge.kernel_track import EXECUTION, adjusted, findings_of
+from gpu_worker.judge.receipts import receipt
 from gpu_worker.judge.speed import measure_speed
 from gpu_worker.protocol import (
     MAX_OUTPUT_CHARACTERS,
@@ -45,8 +48,7 @@ from gpu_worker.protocol import (
     Timing,
     Track,
 )
-from gpu_worker.sandbox import isolation
-from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, Zygote
+from gpu_worker.sandbox.client import Zygote
 
 OnProgress = Callable[[Phase, int, int], None]
 """Called with the phase, the number of the running case (from 1) and the number of cases."""
@@ -81,6 +83,7 @@ class _Grading:
     builds: Builds | None = None
     speed: Speed | None = None
     counted: Counted | None = None
+    spent: list[Spent] | None = None
     findings: list[Finding] = field(default_factory=list)
     timed_failure: JudgedCase | None = None
     case_hash: hashlib._Hash = field(default_factory=hashlib.sha256)
@@ -166,11 +169,12 @@ def _grade(grading: _Grading, *, hidden: bool, timed: bool) -> Graded:
 
 
 def _play(grading: _Grading, public: list[Case], secret: list[Case], *, timed: bool) -> Graded:
+    budgets = grading.exercise.budgets_for(grading.track)
     # Two processes: what the first prints is shown, and the second's inputs are not in it.
     _run(grading, public, first=0, show=True)
     if secret and grading.stop is None:
         _run(grading, secret, first=len(public), show=False)
-    if timed and secret and _all_passed(grading):
+    if secret and (timed or budgets) and _all_passed(grading):
         _time(grading) if grading.builds is None else _count(grading, grading.builds)
     return _conclude(grading)
 
@@ -194,12 +198,14 @@ def _count(grading: _Grading, builds: Builds) -> None:
     if found is None:
         return
     grading.counted = found.counted
-    passed = found.execution.stop is None and all(
-        item.verdict.passed for item in found.execution.judged
-    )
-    if not passed:
-        grading.cases.append(found.case)
+    if not found.passed:
+        grading.cases += found.cases
         grading.executions.append(found.execution)
+    elif found.counts:
+        grading.spent = spent(grading.exercise, found.counts)
+    elif grading.exercise.budgets:
+        # What was noted cannot be read; no honest runner's is like that.
+        grading.executions.append(Execution(stop=FLAGGED_STOP, run=found.execution.run))
 
 
 def _time(grading: _Grading) -> None:
@@ -290,16 +296,19 @@ def _remaining(grading: _Grading) -> Mapping[str, float]:
 
 def _conclude(grading: _Grading) -> Graded:
     judged, stop = grading.judged, grading.stop
+    over = over_budget(grading.spent or ())
     failed = next((item for item in judged if not item.verdict.passed), None)
     groups = reporting.group_results(
         reporting.asked_groups(grading.exercise, grading.cases), grading.cases, judged
     )
+    if any(not case.public for case in grading.cases):
+        groups += budget_results(grading.exercise, grading.track, grading.spent)
     if stop:
         outcome = stop.outcome
     elif failed:
         outcome = failed.verdict.outcome
     elif len(judged) == len(grading.cases):
-        outcome = Outcome.ACCEPTED
+        outcome = Outcome.CONTRACT_ERROR if over else Outcome.ACCEPTED
     else:
         outcome = Outcome.NOT_GRADABLE
     mistakes: list[Mistake] = []
@@ -314,7 +323,7 @@ def _conclude(grading: _Grading) -> Graded:
     report = Report(
         groups=groups,
         worst=reporting.worst_case(judged, _default_eps(grading.exercise)),
-        failure=_failure(grading, stop, failed, mistakes),
+        failure=_failure(grading, stop, failed, mistakes) or over,
         mistakes=mistakes,
         notes=[
             *_notes(outcome, explained=bool(mistakes) or _has_error(grading.findings)),
@@ -374,25 +383,11 @@ def _notes(outcome: Outcome, *, explained: bool) -> list[str]:
 
 
 def _receipt(grading: _Grading) -> Receipt:
-    folder = grading.exercise.folder
-    return Receipt(
-        source_sha256=_sha256(grading.source.encode("utf-8", "surrogatepass")),
-        # Whatever the track, results are compared with what the NumPy reference gives.
-        reference_sha256=_sha256((folder / "reference_numpy.py").read_bytes()),
-        cases_sha256=grading.case_hash.hexdigest(),
-        seed=f"{grading.seed:032x}",
-        python=platform.python_version(),
-        numpy=np.__version__,
-        platform=f"{platform.system()} {platform.release()} {platform.machine()}"[:200],
-        node=grading.node[:200],
-        isolation=isolation.level_text()[:200],
-        limits={
-            **isolation.level_limits(),
-            **grading.limits,
-            "printed_megabytes": OUTPUT_DRAIN_BYTES / (1 << 20),
-        },
+    return receipt(
+        grading.exercise,
+        grading.source,
+        cases=grading.case_hash.hexdigest(),
+        seed=grading.seed,
+        node=grading.node,
+        limits=grading.limits,
     )
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

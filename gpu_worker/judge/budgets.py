@@ -1,0 +1,107 @@
+"""Holds a right submission's counts against the budgets of its exercise.
+
+A budget bounds what a call moves and launches. The counts are the runner's word, taken beside the
+learner's code, so a budget can only take an acceptance away: whether results are right never rests
+on it. What was not counted is over its budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpu_worker.exercises.registry import Exercise
+from gpu_worker.exercises.spec import Budget
+from gpu_worker.protocol import Counted, CountedCall, Failure, GroupResult, Track
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """One budget, and the call that was counted for it; None where none was."""
+
+    budget: Budget
+    call: CountedCall | None
+    array_bytes: int
+
+    @property
+    def moved(self) -> float:
+        """How many times the bytes of x were moved; infinitely often where nothing was counted."""
+        if self.call is None:
+            return float("inf")
+        return (self.call.bytes_read + self.call.bytes_written) / self.array_bytes
+
+    @property
+    def kept(self) -> bool:
+        """Whether the call stayed within the budget."""
+        most = self.budget.launches
+        if self.call is None or (most is not None and self.call.launches > most):
+            return False
+        return self.moved <= self.budget.moved
+
+
+def spent(exercise: Exercise, counts: Sequence[Counted]) -> list[Spent]:
+    """Return each budget of an exercise with what was counted for it."""
+    return [_spent(budget, counts) for budget in exercise.budgets]
+
+
+def _spent(budget: Budget, counts: Sequence[Counted]) -> Spent:
+    rows, columns = budget.shape
+    calls = [
+        call
+        for counted in counts
+        if tuple(counted.shape) == budget.shape
+        for call in counted.rows
+        if call.direction == budget.direction
+    ]
+    # One call of each direction was asked for: any other number is not what was counted.
+    return Spent(budget, calls[0] if len(calls) == 1 else None, rows * columns * 4)
+
+
+def budget_results(
+    exercise: Exercise, track: Track, spendings: Sequence[Spent] | None
+) -> list[GroupResult]:
+    """Return the result of each group of budgets; not run where nothing was counted yet (None)."""
+    budgets = exercise.budgets_for(track)
+    results = []
+    for group in exercise.groups:
+        total = sum(budget.group == group.id for budget in budgets)
+        if not total:
+            continue
+        kept = sum(one.kept for one in spendings or () if one.budget.group == group.id)
+        results.append(
+            GroupResult(
+                id=group.id,
+                title=group.title,
+                weight=group.weight,
+                passed=None if spendings is None else kept == total,
+                cases=total,
+                cases_passed=kept,
+            )
+        )
+    return results
+
+
+def over_budget(spendings: Sequence[Spent]) -> Failure | None:
+    """Return why a right submission is not accepted: the first budget that is not kept."""
+    over = next((one for one in spendings if not one.kept), None)
+    if over is None:
+        return None
+    return Failure(message=f"Every result is right. {_measured(over)} {over.budget.explanation}")
+
+
+def _measured(over: Spent) -> str:
+    budget, call = over.budget, over.call
+    size = " × ".join(map(str, budget.shape))
+    if call is None:
+        return f"But no call of {budget.direction} could be counted for x of shape {size}."
+    most = "" if budget.launches is None else f" in {_launches(budget.launches)}"
+    return (
+        f"But for x of shape {size}, {budget.direction} moves {over.moved:.3g} times the bytes of "
+        f"x ({call.bytes_read / over.array_bytes:.3g} read, "
+        f"{call.bytes_written / over.array_bytes:.3g} written) in {_launches(call.launches)}; "
+        f"allowed are {budget.moved:.3g} times{most}."
+    )
+
+
+def _launches(number: int) -> str:
+    return f"{number} launch{'es' if number != 1 else ''}"
