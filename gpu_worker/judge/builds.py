@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
@@ -168,14 +168,19 @@ def answer(source: str, options: tuple[str, ...], names: tuple[str, ...]) -> _Lo
     return _LocalAnswer(*_compile(BuildRequest(source, options, names)))
 
 
-def resources_of(request: BuildRequest | None, name: str) -> Mapping[str, int]:
-    """Return what a kernel needs on a device, from NVIDIA's compiler: empty where it is missing."""
+def resources_of(
+    request: BuildRequest | None, kernels: Collection[str]
+) -> Mapping[str, Mapping[str, int]]:
+    """Return what some kernels of a module need on a device, from NVIDIA's compiler.
+
+    Empty where it is missing. Other kernels of the module are compiled only where it names none.
+    """
     if request is None:
         return {}
-    found: Mapping[str, Mapping[str, int]] = resources(
-        request.source, request.options, request.names
-    )
-    return found.get(name, {})
+    names = tuple(name for name in request.names if name in kernels)
+    if request.names and not names:
+        return {}
+    return resources(request.source, request.options, names)
 
 
 def kernels_missing() -> str:

@@ -8,6 +8,7 @@ results are judged as every other case's are.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -33,6 +34,9 @@ _LOW_OCCUPANCY: Final = 0.5
 _MAX_KERNELS: Final = 8
 _MAX_ADVICE: Final = 8
 _CONFLICTS_PER_ROW: Final = 32
+
+Needs = Mapping[tuple[int, str], Mapping[str, int]]
+"""What kernels need on a device, by the build that they are of and their name."""
 
 
 @dataclass(slots=True)
@@ -124,8 +128,9 @@ def counted_case(exercise: Exercise, shape: tuple[int, int], rng: np.random.Gene
 
 
 def _counted(case: Case, noted: Sequence[Noted], builds: Builds) -> Counted:
+    needs = _needs(noted, builds)
     rows = [
-        _call(case, item, builds)
+        _call(case, item, needs)
         for item in noted
         if item.notes.counts and case.script.operations[item.position].kind in ARRAYS_MOVED
     ]
@@ -137,7 +142,23 @@ def _counted(case: Case, noted: Sequence[Noted], builds: Builds) -> Counted:
     )
 
 
-def _call(case: Case, item: Noted, builds: Builds) -> CountedCall:
+def _needs(noted: Sequence[Noted], builds: Builds) -> Needs:
+    """Return what NVIDIA's compiler says of the kernels that ran: each module is read once for them
+    all, and its other kernels are left out.
+    """
+    ran: dict[int, set[str]] = defaultdict(set)
+    for item in noted:
+        for kernel in item.notes.kernels[:_MAX_KERNELS]:
+            if not kernel.generated:
+                ran[kernel.build].add(kernel.name)
+    return {
+        (build, name): used
+        for build, names in ran.items()
+        for name, used in resources_of(builds.requests.get(build), names).items()
+    }
+
+
+def _call(case: Case, item: Noted, needs: Needs) -> CountedCall:
     direction = case.script.operations[item.position].kind
     counts = item.notes.counts
     assert counts is not None  # noqa: S101  the caller has looked
@@ -150,7 +171,7 @@ def _call(case: Case, item: Noted, builds: Builds) -> CountedCall:
         bytes_written=max(0, counts.bytes_written - cached_written),
         bytes_least=ARRAYS_MOVED[direction] * _array_bytes(case),
         launches=counts.launches,
-        kernels=[_kernel(kernel, rows, builds) for kernel in item.notes.kernels[:_MAX_KERNELS]],
+        kernels=[_kernel(kernel, rows, needs) for kernel in item.notes.kernels[:_MAX_KERNELS]],
     )
 
 
@@ -172,9 +193,9 @@ def _cached(kernel: KernelNote, case: Case, direction: str) -> int:
     return total * kernel.launches
 
 
-def _kernel(kernel: KernelNote, rows: int, builds: Builds) -> KernelCounts:
+def _kernel(kernel: KernelNote, rows: int, needs: Needs) -> KernelCounts:
     counters = kernel.counters
-    used = {} if kernel.generated else resources_of(builds.requests.get(kernel.build), kernel.name)
+    used = needs.get((kernel.build, kernel.name), {})
     registers, spilled = used.get("registers"), used.get("spill_bytes")
     shared = kernel.shared_mem + (used.get("shared_bytes") or 0)
     sectors = sum(a.sectors for a in counters.accesses if a.space == "global")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import cupy as cp
 import numpy as np
@@ -17,16 +17,24 @@ from gpu_worker.exercises.cupy_rows import as_rows
 from gpu_worker.exercises.layernorm import launch
 from gpu_worker.exercises.layernorm.launch import Plan
 
+SOURCE: Final = Path(__file__).with_name("kernels.cu").read_text(encoding="utf-8")
+
 
 @cache
-def _kernel(name: str) -> Any:
-    source = Path(__file__).with_name("kernels.cu").read_text(encoding="utf-8")
-    module = cp.RawModule(code=source, options=("-std=c++17",), name_expressions=[name])
-    return module.get_function(name)
+def _module(names: tuple[str, ...]) -> Any:
+    return cp.RawModule(code=SOURCE, options=("-std=c++17",), name_expressions=names)
 
 
-def _run(plan: Plan, *arguments: Any) -> None:
-    _kernel(plan.kernel)(plan.grid, plan.block, arguments, shared_mem=plan.shared_bytes)
+# CuPy compiles a module when a kernel of it is first taken. Where modules are compiled as soon as
+# they are made, those that any program needs are compiled side by side.
+for _dtype in launch.C_TYPES:
+    _module(launch.together(_dtype, launch.add_parts(_dtype, 1).kernel))
+
+
+def _run(dtype: str, plan: Plan, *arguments: Any) -> None:
+    module = _module(launch.together(dtype, plan.kernel))
+    kernel = module.get_function(plan.kernel)
+    kernel(plan.grid, plan.block, arguments, shared_mem=plan.shared_bytes)
 
 
 class LayerNormScratch:
@@ -59,6 +67,7 @@ class LayerNormScratch:
                 rows.array.data.ptr | gamma.data.ptr | beta.data.ptr,
             )  # fmt: skip
             _run(
+                x.dtype.name,
                 launch.forward(x.dtype.name, rows.count, self.dim, pack),
                 *(rows.array, np.int64(rows.row_step), np.int64(rows.column_step), gamma, beta),
                 *(y, self.kept, np.int64(rows.count), np.int32(self.dim), self.work(self.eps)),
@@ -86,16 +95,16 @@ class LayerNormScratch:
         )
         sizes = (np.int64(x.count), np.int32(self.dim))
         if "long" in plan.kernel:
-            _run(plan, *sources, gamma, self.kept, dx, *sizes)
+            _run(dtype, plan, *sources, gamma, self.kept, dx, *sizes)
             banded = launch.columns(dtype, x.count, self.dim)
             parts = cp.empty((2, banded.grid[1], self.dim), self.work)
-            _run(banded, *sources, self.kept, parts, *sizes)
+            _run(dtype, banded, *sources, self.kept, parts, *sizes)
         else:
             parts = cp.empty((2, plan.grid[0], self.dim), self.work)
-            _run(plan, *sources, gamma, self.kept, dx, parts, *sizes)
+            _run(dtype, plan, *sources, gamma, self.kept, dx, parts, *sizes)
         dgamma, dbeta = cp.empty(self.dim, dout.dtype), cp.empty(self.dim, dout.dtype)
         adding = launch.add_parts(dtype, self.dim)
-        _run(adding, parts, dgamma, dbeta, np.int32(parts.shape[1]), np.int32(self.dim))
+        _run(dtype, adding, parts, dgamma, dbeta, np.int32(parts.shape[1]), np.int32(self.dim))
         self.dgamma = dgamma.astype(self.gamma.dtype, copy=False)
         self.dbeta = dbeta.astype(self.beta.dtype, copy=False)
         return dx

@@ -150,6 +150,19 @@ def instances(dtype: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+def together(dtype: str, kernel: str) -> tuple[str, ...]:
+    """Return the instances that are best compiled with one of them, so that a program builds few
+    modules, and none that it does not need: all for short rows, or for longer ones in equal packs.
+    """
+    return tuple(name for name in instances(dtype) if _rows(name) == _rows(kernel))
+
+
+def _rows(kernel: str) -> str:
+    """Return for which rows an instance is: short ones, or the size of the packs of longer ones."""
+    way, _, rest = kernel.partition("<")
+    return rest.split(", ")[1] if way.endswith(("_block", "_long")) else "short"
+
+
 # The last entry of a table is left out where a thread cannot keep that many numbers: the compiler
 # would put some of them into device memory.
 def _forward_block(dtype: str, pack: int) -> tuple[tuple[int, int], ...]:

@@ -63,31 +63,7 @@ def launches() -> Iterator[Launches]:
         patch.setitem(sys.modules, "cupy", gpu_worker.cupy_cpu)
         seen = Launches()
         patch.setattr(Kernel, "launch", lambda *args, **options: seen(*args, **options))
-        for slug in EXERCISES:
-            _compile_at_once(slug, patch)
         yield seen
-
-
-def _compile_at_once(slug: str, patch: pytest.MonkeyPatch) -> None:
-    """Have instances compiled several at a time: here all of them are wanted."""
-    fused, rules = get(slug).module("fused_cupy"), get(slug).module("launch")
-    source = (get(slug).folder / "kernels.cu").read_text(encoding="utf-8")
-    modules: dict[tuple[str, ...], Any] = {}
-
-    def one(name: str) -> Any:
-        dtype = next(d for d, c in rules.C_TYPES.items() if f"<{c}" in name)
-        names = tuple(n for n in rules.instances(dtype) if _family(n) == _family(name))
-        if names not in modules:
-            modules[names] = gpu_worker.cupy_cpu.RawModule(code=source, name_expressions=names)
-        return modules[names].get_function(name)
-
-    patch.setattr(fused, "_kernel", one)
-
-
-def _family(name: str) -> tuple[str, ...]:
-    """Return what instances that are compiled together have in common: way and size of packs."""
-    way, _, rest = name.partition("<")
-    return (way.partition("_")[0], rest.split(", ")[1]) if "," in rest else ("columns",)
 
 
 class Pair:
@@ -313,6 +289,16 @@ def test_rows_beyond_two_to_the_31_elements(slug: str) -> None:
 def _sparse(device: Device, rows: int, dim: int) -> Array:
     """Return an array whose pages no one has touched: they read as zero and take no memory."""
     return Array(device.memory, (rows, dim), np.float16, untouched=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("slug", EXERCISES)
+def test_every_instance_is_compiled_in_one_module(slug: str, dtype: str) -> None:
+    rules = get(slug).module("launch")
+    modules = {rules.together(dtype, name) for name in rules.instances(dtype)}
+
+    assert sorted(name for names in modules for name in names) == sorted(rules.instances(dtype))
+    assert len(modules) == 3
 
 
 # --- on devices, by NVIDIA's compiler ---------------------------------------------------------------

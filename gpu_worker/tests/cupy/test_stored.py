@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_worker.exercises import get, slugs
+from gpu_worker.exercises import get, one_file, slugs
 from gpu_worker.exercises.stored import KINDS, Stored, stored
 from gpu_worker.protocol import Track
 from gpu_worker.tests.cupy.conftest import GradeCupy
@@ -27,9 +27,13 @@ def every(kind: str) -> list[Stored]:
     return [item for slug in slugs() for item in stored(get(slug), kind, Track.CUPY)]  # type: ignore[arg-type]
 
 
+UNHURRIED = {"wall_seconds": 120.0, "build_seconds": 240.0}
+"""How long right programs take to build is measured elsewhere, on a machine that is not busy."""
+
+
 @pytest.mark.parametrize("submission", every("correct"), ids=lambda item: item.id)
 def test_honest_solutions_pass(submission: Stored, grade_cupy: GradeCupy) -> None:
-    graded = grade_cupy(submission.source, submission.slug, timed=False)
+    graded = grade_cupy(submission.source, submission.slug, timed=False, limits=UNHURRIED)
     explained = (graded.report.failure, graded.report.worst, graded.report.findings)
     assert graded.outcome == "accepted", explained
     assert not [finding for finding in graded.report.findings if finding.severity == "error"]
@@ -59,6 +63,15 @@ def test_wrong_solutions_get_what_their_header_says(
     explained = (graded.report.failure, graded.report.worst, graded.report.findings)
     assert submission.complaint(graded.outcome, named, found) == "", explained
     assert graded.score < 1.0
+
+
+def test_the_fused_references_are_stored_as_they_are_now() -> None:
+    programs = one_file.programs()
+    assert len(programs) == 2
+    for path, text in programs.items():
+        assert path.read_text(encoding="utf-8") == text, (
+            "run: python -m gpu_worker.exercises.one_file"
+        )
 
 
 def test_every_kind_of_wrong_kernel_is_stored() -> None:

@@ -1,0 +1,619 @@
+# outcome: accepted
+# From kernels.cu, launch.py, cupy_rows.py and fused_cupy.py.
+
+from __future__ import annotations
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import cupy as cp
+import math
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """An array (..., D) as `count` rows; `row_step` and `column_step` count elements.
+
+    `array` is what must be kept while a kernel uses it.
+    """
+
+    array: Any
+    count: int
+    row_step: int
+    column_step: int
+
+
+def as_rows(array: Any) -> Rows:
+    """Return the rows of an array (..., D), without a copy where one distance leads from each row
+    to the next, also a negative one or zero.
+    """
+    *leading, dim = array.shape
+    *steps, column = (stride // array.itemsize for stride in array.strides)
+    count = math.prod(leading)
+    step = _common_step(leading, steps)
+    if step is None:
+        return Rows(cp.ascontiguousarray(array), count, dim, 1)
+    return Rows(array, count, step, column if dim > 1 else 1)
+
+
+def _common_step(shape: list[int], steps: list[int]) -> int | None:
+    """Return the distance between rows, None if there are several; any will do for one row."""
+    found: int | None = None
+    expected = 0
+    for size, step in zip(reversed(shape), reversed(steps), strict=True):
+        if size == 1:
+            continue
+        if found is None:
+            found, expected = step, step * size
+        elif step == expected:
+            expected = step * size
+        else:
+            return None
+    return found or 0
+
+
+C_TYPES: Final = {
+    "float32": "float",
+    "float16": "__half",
+    "bfloat16": "__nv_bfloat16",
+    "float64": "double",
+}
+ITEM_BYTES: Final = {"float32": 4, "float16": 2, "bfloat16": 2, "float64": 8}
+PACK_BYTES: Final = 16
+WARP: Final = 32
+ROWS_PER_BLOCK: Final = 4
+"""Warps of a block, where each warp has a row of its own."""
+LONG_THREADS: Final = 512
+COLUMN_BLOCK: Final = (32, 8)
+ADDING_THREADS: Final = 256
+PERSISTENT_BLOCKS: Final = 264
+"""Two blocks for each of the 132 multiprocessors of an H100 or H200. A constant, so that dgamma is
+added in one order on every device."""
+COLUMN_BANDS: Final = 32
+MOST_BLOCKS: Final = 2**31 - 1
+
+FORWARD_WARP: Final = (1, 2, 4, 8)
+"""Packs per thread of the kernels with a warp per row."""
+FORWARD_BLOCK: Final = ((128, 4), (256, 4), (512, 4), (1024, 4), (1024, 8))
+"""(threads, packs per thread) of those with a block per row."""
+FORWARD_BLOCK_SINGLE: Final = ((128, 8), (512, 8), (1024, 8))
+"""The same for rows that are taken by single elements."""
+BACKWARD_WARP: Final = (1, 2, 4)
+"""Packs per thread of the backward kernels; float64 goes to a block per row sooner."""
+BACKWARD_BLOCK: Final = ((128, 2), (128, 4), (256, 4), (512, 4))
+BACKWARD_BLOCK_SINGLE: Final = ((128, 8), (512, 8))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One launch: the kernel's name expression, grid, block, bytes of dynamic shared memory."""
+
+    kernel: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    shared_bytes: int = 0
+
+
+def pack_size(
+    dtype: str, dim: int, row_steps: tuple[int, ...], column_steps: tuple[int, ...], address: int
+) -> int:
+    """Return how many elements go at once: 16 bytes' worth, or 1 where not all fits.
+
+    `row_steps` and `column_steps` are distances in elements of all arrays that are read;
+    `address` is all their addresses, combined by `|`.
+    """
+    pack = PACK_BYTES // ITEM_BYTES[dtype]
+    whole = dim % pack == 0 and all(step % pack == 0 for step in row_steps)
+    if whole and address % PACK_BYTES == 0 and all(step == 1 for step in column_steps):
+        return pack
+    return 1
+
+
+def forward(dtype: str, rows: int, dim: int, pack: int) -> Plan:
+    """Return the launch of the forward pass over `rows` > 0 rows of length `dim`."""
+    kind = f"{C_TYPES[dtype]}, {pack}"
+    packs = dim // pack
+    for each in FORWARD_WARP:
+        if packs <= WARP * each:
+            grid = min(-(-rows // ROWS_PER_BLOCK), MOST_BLOCKS)
+            return Plan(f"forward_warp<{kind}, {each}>", (grid,), (WARP, ROWS_PER_BLOCK))
+    for threads, each in _forward_block(dtype, pack):
+        if packs <= threads * each:
+            name = f"forward_block<{kind}, {threads}, {each}>"
+            return Plan(name, (min(rows, MOST_BLOCKS),), (threads,))
+    name = f"forward_long<{kind}, {LONG_THREADS}>"
+    return Plan(name, (min(rows, MOST_BLOCKS),), (LONG_THREADS,))
+
+
+def backward(dtype: str, rows: int, dim: int, pack: int) -> Plan:
+    """Return the launch of the backward pass; `parts` then has (grid[0], dim) sums.
+
+    Of `backward_long` it has none: `columns` makes them.
+    """
+    kind = f"{C_TYPES[dtype]}, {pack}"
+    packs = dim // pack
+    for each in _backward_warp(dtype):
+        if packs <= WARP * each:
+            grid = min(-(-rows // ROWS_PER_BLOCK), PERSISTENT_BLOCKS)
+            shared = dim * sum_bytes(dtype)
+            return Plan(f"backward_warp<{kind}, {each}>", (grid,), (WARP, ROWS_PER_BLOCK), shared)
+    for threads, each in _backward_block(pack):
+        if packs <= threads * each:
+            name = f"backward_block<{kind}, {threads}, {each}>"
+            return Plan(name, (min(rows, PERSISTENT_BLOCKS),), (threads,))
+    name = f"backward_long<{kind}, {LONG_THREADS}>"
+    return Plan(name, (min(rows, MOST_BLOCKS),), (LONG_THREADS,))
+
+
+def columns(dtype: str, rows: int, dim: int) -> Plan:
+    """Return the launch that makes the parts for long rows: (grid[1], dim) sums."""
+    bands = min(-(-rows // COLUMN_BLOCK[1]), COLUMN_BANDS)
+    grid = (-(-dim // COLUMN_BLOCK[0]), bands)
+    return Plan(f"columns<{C_TYPES[dtype]}>", grid, COLUMN_BLOCK)
+
+
+def add_parts(dtype: str, dim: int) -> Plan:
+    """Return the launch that adds the parts to dgamma."""
+    grid = (-(-dim // ADDING_THREADS),)
+    return Plan(f"add_parts<{C_TYPES[dtype]}>", grid, (ADDING_THREADS,))
+
+
+def sum_bytes(dtype: str) -> int:
+    """Return the size of the type that sums are kept in."""
+    return 8 if dtype == "float64" else 4
+
+
+def instances(dtype: str) -> tuple[str, ...]:
+    """Return the name expressions of all kernels that a dtype can come to need."""
+    own = C_TYPES[dtype]
+    names = [f"columns<{own}>", f"add_parts<{own}>"]
+    for pack in (PACK_BYTES // ITEM_BYTES[dtype], 1):
+        kind = f"{own}, {pack}"
+        names += [f"forward_warp<{kind}, {each}>" for each in FORWARD_WARP]
+        names += [
+            f"forward_block<{kind}, {threads}, {each}>"
+            for threads, each in _forward_block(dtype, pack)
+        ]
+        names += [f"backward_warp<{kind}, {each}>" for each in _backward_warp(dtype)]
+        names += [
+            f"backward_block<{kind}, {threads}, {each}>" for threads, each in _backward_block(pack)
+        ]
+        names += [f"{way}_long<{kind}, {LONG_THREADS}>" for way in ("forward", "backward")]
+    return tuple(names)
+
+
+def together(dtype: str, kernel: str) -> tuple[str, ...]:
+    """Return the instances that are best compiled with one of them, so that a program builds few
+    modules, and none that it does not need: all for short rows, or for longer ones in equal packs.
+    """
+    return tuple(name for name in instances(dtype) if _rows(name) == _rows(kernel))
+
+
+def _rows(kernel: str) -> str:
+    """Return for which rows an instance is: short ones, or the size of the packs of longer ones."""
+    way, _, rest = kernel.partition("<")
+    return rest.split(", ")[1] if way.endswith(("_block", "_long")) else "short"
+
+
+# The last entry of a table is left out where a thread cannot keep that many numbers: the compiler
+# would put some of them into device memory.
+def _forward_block(dtype: str, pack: int) -> tuple[tuple[int, int], ...]:
+    if pack == 1:
+        return FORWARD_BLOCK_SINGLE
+    return FORWARD_BLOCK[:-1] if dtype == "bfloat16" else FORWARD_BLOCK
+
+
+def _backward_warp(dtype: str) -> tuple[int, ...]:
+    return BACKWARD_WARP[:-1] if dtype == "float64" else BACKWARD_WARP
+
+
+def _backward_block(pack: int) -> tuple[tuple[int, int], ...]:
+    return BACKWARD_BLOCK if pack > 1 else BACKWARD_BLOCK_SINGLE
+
+
+def least_bytes(dtype: str, rows: int, dim: int) -> dict[str, int]:
+    """Return the bytes that must be moved at least, as the module says: `forward`, `backward`."""
+    item, sums = ITEM_BYTES[dtype], sum_bytes(dtype)
+    once = dim * item + sums * rows
+    plan = backward(dtype, max(rows, 1), dim, pack_size(dtype, dim, (dim,), (1,), 0))
+    parts = columns(dtype, max(rows, 1), dim).grid[1] if "long" in plan.kernel else plan.grid[0]
+    return {
+        "forward": 2 * rows * dim * item + once,
+        "backward": 3 * rows * dim * item + once + 2 * sums * parts * dim + dim * item,
+    }
+
+
+SOURCE: Final = r"""
+// RMSNorm, forward and backward. The rules for launching are in launch.py beside this file.
+//
+//   rstd = 1 / sqrt(mean(x*x) + eps)    xhat = x * rstd    y = xhat * gamma
+//   dgamma = sum over rows of d * xhat  dx = (d*gamma - xhat * mean(d*gamma*xhat)) * rstd
+//
+// T is what arrays hold; sums are in float, for double in double. A row is read in packs of V
+// elements, 16 bytes each where its address and length allow, single ones elsewhere. K packs per
+// thread are kept in registers, so that device memory is read once and written once.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+template <typename T> struct WideOf { typedef float type; };
+template <> struct WideOf<double> { typedef double type; };
+#define Wide typename WideOf<T>::type
+
+__device__ __forceinline__ double wide(double x) { return x; }
+__device__ __forceinline__ float wide(float x) { return x; }
+__device__ __forceinline__ float wide(__half x) { return __half2float(x); }
+__device__ __forceinline__ float wide(__nv_bfloat16 x) { return __bfloat162float(x); }
+
+template <typename T> __device__ __forceinline__ T narrow(Wide x);
+template <> __device__ __forceinline__ double narrow<double>(double x) { return x; }
+template <> __device__ __forceinline__ float narrow<float>(float x) { return x; }
+template <> __device__ __forceinline__ __half narrow<__half>(float x) { return __float2half_rn(x); }
+template <> __device__ __forceinline__ __nv_bfloat16 narrow<__nv_bfloat16>(float x) { return __float2bfloat16_rn(x); }
+
+template <typename T, int V> struct alignas(sizeof(T) * V) Pack { T at[V]; };
+
+// A row: consecutive packs, or for V = 1 elements at any distance.
+template <typename T, int V> struct Row {
+  const T *first;
+  long long step;
+  __device__ __forceinline__ Pack<T, V> operator[](int pack) const {
+    if (V == 1) return *reinterpret_cast<const Pack<T, V> *>(first + pack * step);
+    return reinterpret_cast<const Pack<T, V> *>(first)[pack];
+  }
+};
+
+// Sums over a warp: a butterfly, so that all lanes get the same bits.
+template <typename A> __device__ __forceinline__ A warp_sum(A value) {
+  #pragma unroll
+  for (int step = 16; step; step >>= 1) value += __shfl_xor_sync(0xffffffffu, value, step);
+  return value;
+}
+
+// Sums over a block with one barrier. `scratch` must not be used again before another barrier.
+template <int THREADS, typename A> __device__ __forceinline__ A block_sum(A value, A *scratch) {
+  value = warp_sum(value);
+  if (THREADS == 32) return value;
+  const int lane = threadIdx.x & 31;
+  if (lane == 0) scratch[threadIdx.x >> 5] = value;
+  __syncthreads();
+  return warp_sum(lane < THREADS / 32 ? scratch[lane] : A(0));
+}
+
+// --- forward -----------------------------------------------------------------------------------
+// One row by THREADS threads: registers from first to last.
+template <typename T, int V, int THREADS, int K>
+__device__ __forceinline__ void forward_row(Row<T, V> x, const T *__restrict__ gamma, T *__restrict__ y,
+                                            Wide *rstd, int dim, Wide eps, Wide *scratch) {
+  const Pack<T, V> *gammas = reinterpret_cast<const Pack<T, V> *>(gamma);
+  Pack<T, V> *out = reinterpret_cast<Pack<T, V> *>(y);
+  const int packs = dim / V;
+  Pack<T, V> kept[K];
+  Wide squares = 0;
+  #pragma unroll
+  for (int k = 0; k < K; k++) {
+    const int pack = threadIdx.x + k * THREADS;
+    if (pack < packs) kept[k] = x[pack];
+  }
+  #pragma unroll
+  for (int k = 0; k < K; k++) {
+    if (threadIdx.x + k * THREADS < packs) {
+      #pragma unroll
+      for (int j = 0; j < V; j++) squares += wide(kept[k].at[j]) * wide(kept[k].at[j]);
+    }
+  }
+  const Wide scale = rsqrt(block_sum<THREADS>(squares, scratch) / dim + eps);
+  if (threadIdx.x == 0) *rstd = scale;
+  #pragma unroll
+  for (int k = 0; k < K; k++) {
+    const int pack = threadIdx.x + k * THREADS;
+    if (pack < packs) {
+      const Pack<T, V> g = gammas[pack];
+      Pack<T, V> result;
+      #pragma unroll
+      for (int j = 0; j < V; j++) result.at[j] = narrow<T>(wide(kept[k].at[j]) * scale * wide(g.at[j]));
+      out[pack] = result;
+    }
+  }
+}
+
+// A warp per row: short rows. blockDim = (32, rows of a block).
+template <typename T, int V, int K>
+__global__ void __launch_bounds__(128, 1)
+forward_warp(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ gamma,
+             T *__restrict__ y, Wide *__restrict__ rstd, long long rows, int dim, Wide eps) {
+  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows; row += (long long)gridDim.x * blockDim.y)
+    forward_row<T, V, 32, K>(Row<T, V>{x + row * x_row, x_column}, gamma, y + row * dim, rstd + row, dim, eps, nullptr);
+}
+
+// A block per row: rows that fit into its registers.
+template <typename T, int V, int THREADS, int K>
+__global__ void __launch_bounds__(THREADS, 1)
+forward_block(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ gamma,
+              T *__restrict__ y, Wide *__restrict__ rstd, long long rows, int dim, Wide eps) {
+  __shared__ Wide scratch[2][32];
+  int turn = 0;
+  for (long long row = blockIdx.x; row < rows; row += gridDim.x, turn ^= 1)
+    forward_row<T, V, THREADS, K>(Row<T, V>{x + row * x_row, x_column}, gamma, y + row * dim, rstd + row, dim, eps, scratch[turn]);
+}
+
+// Rows of any length: read twice, the second time from the cache where it holds them.
+template <typename T, int V, int THREADS>
+__global__ void __launch_bounds__(THREADS, 1)
+forward_long(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ gamma,
+             T *__restrict__ y, Wide *__restrict__ rstd, long long rows, int dim, Wide eps) {
+  __shared__ Wide scratch[2][32];
+  const Pack<T, V> *gammas = reinterpret_cast<const Pack<T, V> *>(gamma);
+  const int packs = dim / V;
+  int turn = 0;
+  for (long long row = blockIdx.x; row < rows; row += gridDim.x, turn ^= 1) {
+    const Row<T, V> values = {x + row * x_row, x_column};
+    Wide squares = 0;
+    for (int pack = threadIdx.x; pack < packs; pack += THREADS) {
+      const Pack<T, V> v = values[pack];
+      #pragma unroll
+      for (int j = 0; j < V; j++) squares += wide(v.at[j]) * wide(v.at[j]);
+    }
+    const Wide scale = rsqrt(block_sum<THREADS>(squares, scratch[turn]) / dim + eps);
+    if (threadIdx.x == 0) rstd[row] = scale;
+    Pack<T, V> *out = reinterpret_cast<Pack<T, V> *>(y + row * dim);
+    for (int pack = threadIdx.x; pack < packs; pack += THREADS) {
+      const Pack<T, V> v = values[pack], g = gammas[pack];
+      Pack<T, V> result;
+      #pragma unroll
+      for (int j = 0; j < V; j++) result.at[j] = narrow<T>(wide(v.at[j]) * scale * wide(g.at[j]));
+      out[pack] = result;
+    }
+  }
+}
+
+// --- backward ----------------------------------------------------------------------------------
+// One row by THREADS threads: dx, and this row's terms of dgamma added to those in registers.
+template <typename T, int V, int THREADS, int K>
+__device__ __forceinline__ void backward_row(Row<T, V> x, Row<T, V> d, const T *__restrict__ gamma,
+                                             T *__restrict__ dx, Wide rstd, int dim, Wide *scratch,
+                                             Wide (&dgamma)[K * V]) {
+  const Pack<T, V> *gammas = reinterpret_cast<const Pack<T, V> *>(gamma);
+  const int packs = dim / V;
+  Pack<T, V> xs[K], ds[K];
+  Wide dot = 0;
+  #pragma unroll
+  for (int k = 0; k < K; k++) {
+    const int pack = threadIdx.x + k * THREADS;
+    if (pack < packs) {
+      xs[k] = x[pack];
+      ds[k] = d[pack];
+    }
+  }
+  #pragma unroll
+  for (int k = 0; k < K; k++) {
+    const int pack = threadIdx.x + k * THREADS;
+    if (pack < packs) {
+      const Pack<T, V> g = gammas[pack];
+      #pragma unroll
+      for (int j = 0; j < V; j++) {
+        const Wide term = wide(ds[k].at[j]) * (wide(xs[k].at[j]) * rstd);
+        dgamma[k * V + j] += term;
+        dot += term * wide(g.at[j]);
+      }
+    }
+  }
+  const Wide mean = block_sum<THREADS>(dot, scratch) / dim;
+  #pragma unroll
+  for (int k = 0; k < K; k++) {
+    const int pack = threadIdx.x + k * THREADS;
+    if (pack < packs) {
+      const Pack<T, V> g = gammas[pack];
+      Pack<T, V> result;
+      #pragma unroll
+      for (int j = 0; j < V; j++)
+        result.at[j] = narrow<T>((wide(ds[k].at[j]) * wide(g.at[j]) - wide(xs[k].at[j]) * rstd * mean) * rstd);
+      reinterpret_cast<Pack<T, V> *>(dx)[pack] = result;
+    }
+  }
+}
+
+// A warp per row; blocks stay and take row after row. Each block leaves one row of `parts`, of
+// shape (gridDim.x, dim): its warps' sums in the order of the warps. Dynamic shared memory: dim.
+template <typename T, int V, int K>
+__global__ void __launch_bounds__(128, 1)
+backward_warp(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ d,
+              long long d_row, long long d_column, const T *__restrict__ gamma, const Wide *__restrict__ rstd,
+              T *__restrict__ dx, Wide *__restrict__ parts, long long rows, int dim) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  Wide *sums = reinterpret_cast<Wide *>(memory);
+  Wide dgamma[K * V] = {};
+  for (long long row = blockIdx.x * (long long)blockDim.y + threadIdx.y; row < rows; row += (long long)gridDim.x * blockDim.y)
+    backward_row<T, V, 32, K>(Row<T, V>{x + row * x_row, x_column}, Row<T, V>{d + row * d_row, d_column}, gamma,
+                              dx + row * dim, rstd[row], dim, nullptr, dgamma);
+  for (int warp = 0; warp < blockDim.y; warp++) {
+    if (threadIdx.y == warp) {
+      #pragma unroll
+      for (int k = 0; k < K; k++) {
+        const int pack = threadIdx.x + k * 32;
+        if (pack < dim / V) {
+          #pragma unroll
+          for (int j = 0; j < V; j++) {
+            const int column = pack * V + j;
+            sums[column] = warp ? sums[column] + dgamma[k * V + j] : dgamma[k * V + j];
+          }
+        }
+      }
+    }
+    __syncthreads();
+  }
+  for (int column = threadIdx.y * 32 + threadIdx.x; column < dim; column += 32 * blockDim.y)
+    parts[blockIdx.x * (long long)dim + column] = sums[column];
+}
+
+// A block per row, likewise.
+template <typename T, int V, int THREADS, int K>
+__global__ void __launch_bounds__(THREADS, 1)
+backward_block(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ d,
+               long long d_row, long long d_column, const T *__restrict__ gamma, const Wide *__restrict__ rstd,
+               T *__restrict__ dx, Wide *__restrict__ parts, long long rows, int dim) {
+  __shared__ Wide scratch[2][32];
+  Wide dgamma[K * V] = {};
+  int turn = 0;
+  for (long long row = blockIdx.x; row < rows; row += gridDim.x, turn ^= 1)
+    backward_row<T, V, THREADS, K>(Row<T, V>{x + row * x_row, x_column}, Row<T, V>{d + row * d_row, d_column}, gamma,
+                                   dx + row * dim, rstd[row], dim, scratch[turn], dgamma);
+  Pack<Wide, V> *out = reinterpret_cast<Pack<Wide, V> *>(parts + blockIdx.x * (long long)dim);
+  #pragma unroll
+  for (int k = 0; k < K; k++) {
+    const int pack = threadIdx.x + k * THREADS;
+    if (pack < dim / V) {
+      Pack<Wide, V> sums;
+      #pragma unroll
+      for (int j = 0; j < V; j++) sums.at[j] = dgamma[k * V + j];
+      out[pack] = sums;
+    }
+  }
+}
+
+// Rows of any length: dx alone, x and d read twice. dgamma is left to `columns`.
+template <typename T, int V, int THREADS>
+__global__ void __launch_bounds__(THREADS, 1)
+backward_long(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ d,
+              long long d_row, long long d_column, const T *__restrict__ gamma, const Wide *__restrict__ rstd,
+              T *__restrict__ dx, long long rows, int dim) {
+  __shared__ Wide scratch[2][32];
+  const Pack<T, V> *gammas = reinterpret_cast<const Pack<T, V> *>(gamma);
+  const int packs = dim / V;
+  int turn = 0;
+  for (long long row = blockIdx.x; row < rows; row += gridDim.x, turn ^= 1) {
+    const Row<T, V> xs = {x + row * x_row, x_column}, ds = {d + row * d_row, d_column};
+    const Wide scale = rstd[row];
+    Wide dot = 0;
+    for (int pack = threadIdx.x; pack < packs; pack += THREADS) {
+      const Pack<T, V> a = xs[pack], b = ds[pack], g = gammas[pack];
+      #pragma unroll
+      for (int j = 0; j < V; j++) dot += wide(b.at[j]) * wide(g.at[j]) * (wide(a.at[j]) * scale);
+    }
+    const Wide mean = block_sum<THREADS>(dot, scratch[turn]) / dim;
+    Pack<T, V> *out = reinterpret_cast<Pack<T, V> *>(dx + row * dim);
+    for (int pack = threadIdx.x; pack < packs; pack += THREADS) {
+      const Pack<T, V> a = xs[pack], b = ds[pack], g = gammas[pack];
+      Pack<T, V> result;
+      #pragma unroll
+      for (int j = 0; j < V; j++)
+        result.at[j] = narrow<T>((wide(b.at[j]) * wide(g.at[j]) - wide(a.at[j]) * scale * mean) * scale);
+      out[pack] = result;
+    }
+  }
+}
+
+// The terms of dgamma by columns: each block adds a band of rows for 32 columns, one row of `parts`
+// per band. blockDim = (32, 8), gridDim = (column tiles, bands).
+template <typename T>
+__global__ void __launch_bounds__(256, 1)
+columns(const T *__restrict__ x, long long x_row, long long x_column, const T *__restrict__ d, long long d_row,
+        long long d_column, const Wide *__restrict__ rstd, Wide *__restrict__ parts, long long rows, int dim) {
+  __shared__ Wide sums[8][33];
+  const int column = blockIdx.x * 32 + threadIdx.x;
+  Wide sum = 0;
+  if (column < dim)
+    for (long long row = blockIdx.y * 8ll + threadIdx.y; row < rows; row += gridDim.y * 8ll)
+      sum += wide(d[row * d_row + column * d_column]) * (wide(x[row * x_row + column * x_column]) * rstd[row]);
+  sums[threadIdx.y][threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.y == 0 && column < dim) {
+    for (int other = 1; other < 8; other++) sum += sums[other][threadIdx.x];
+    parts[blockIdx.y * (long long)dim + column] = sum;
+  }
+}
+
+// dgamma from its parts, added in the order of the blocks: the same bits each time.
+template <typename T>
+__global__ void __launch_bounds__(256, 1)
+add_parts(const Wide *__restrict__ parts, T *__restrict__ dgamma, int count, int dim) {
+  for (int column = blockIdx.x * blockDim.x + threadIdx.x; column < dim; column += gridDim.x * blockDim.x) {
+    Wide sum = 0;
+    for (int part = 0; part < count; part++) sum += parts[part * (long long)dim + column];
+    dgamma[column] = narrow<T>(sum);
+  }
+}
+"""
+
+
+@cache
+def _module(names: tuple[str, ...]) -> Any:
+    return cp.RawModule(code=SOURCE, options=("-std=c++17",), name_expressions=names)
+
+
+# CuPy compiles a module when a kernel of it is first taken. Where modules are compiled as soon as
+# they are made, those that any program needs are compiled side by side.
+for _dtype in C_TYPES:
+    _module(together(_dtype, add_parts(_dtype, 1).kernel))
+
+
+def _run(dtype: str, plan: Plan, *arguments: Any) -> None:
+    module = _module(together(dtype, plan.kernel))
+    kernel = module.get_function(plan.kernel)
+    kernel(plan.grid, plan.block, arguments, shared_mem=plan.shared_bytes)
+
+
+class RMSNormScratch:
+    """Normalize rows by their root mean square, in fused kernels."""
+
+    def __init__(self, dim: int, eps: float = 1e-6) -> None:
+        self.dim = dim
+        self.eps = eps
+        self.gamma = cp.ones(dim, dtype=cp.float32)
+        self.dgamma: Any = None
+
+    def forward(self, x: Any) -> Any:
+        """Return y (..., D) with the dtype of x (..., D), of any layout.
+
+        x is kept for backward and must not change until then.
+        """
+        self.x = rows = as_rows(x)
+        self.work = np.float64 if x.dtype == np.float64 else np.float32
+        y = cp.empty(x.shape, x.dtype)
+        self.rstd = cp.empty(rows.count, self.work)
+        if rows.count:
+            gamma = cp.ascontiguousarray(self.gamma.astype(x.dtype, copy=False))
+            pack = pack_size(
+                x.dtype.name, self.dim, (rows.row_step,), (rows.column_step,),
+                rows.array.data.ptr | gamma.data.ptr,
+            )  # fmt: skip
+            _run(
+                x.dtype.name,
+                forward(x.dtype.name, rows.count, self.dim, pack),
+                *(rows.array, np.int64(rows.row_step), np.int64(rows.column_step), gamma, y),
+                *(self.rstd, np.int64(rows.count), np.int32(self.dim), self.work(self.eps)),
+            )
+        return y
+
+    def backward(self, dout: Any) -> Any:
+        """Return dx (..., D), and set dgamma (D,) with the dtype of gamma."""
+        x, d = self.x, as_rows(dout)
+        dtype = dout.dtype.name
+        dx = cp.empty(dout.shape, dout.dtype)
+        if not x.count:
+            self.dgamma = cp.zeros(self.dim, self.gamma.dtype)
+            return dx
+        gamma = cp.ascontiguousarray(self.gamma.astype(dout.dtype, copy=False))
+        pack = pack_size(
+            dtype, self.dim, (x.row_step, d.row_step), (x.column_step, d.column_step),
+            x.array.data.ptr | d.array.data.ptr | gamma.data.ptr,
+        )  # fmt: skip
+        plan = backward(dtype, x.count, self.dim, pack)
+        sources = (
+            *(x.array, np.int64(x.row_step), np.int64(x.column_step)),
+            *(d.array, np.int64(d.row_step), np.int64(d.column_step)),
+        )
+        sizes = (np.int64(x.count), np.int32(self.dim))
+        if "long" in plan.kernel:
+            _run(dtype, plan, *sources, gamma, self.rstd, dx, *sizes)
+            banded = columns(dtype, x.count, self.dim)
+            parts = cp.empty((banded.grid[1], self.dim), self.work)
+            _run(dtype, banded, *sources, self.rstd, parts, *sizes)
+        else:
+            parts = cp.empty((plan.grid[0], self.dim), self.work)
+            _run(dtype, plan, *sources, gamma, self.rstd, dx, parts, *sizes)
+        dgamma = cp.empty(self.dim, dout.dtype)
+        adding = add_parts(dtype, self.dim)
+        _run(dtype, adding, parts, dgamma, np.int32(len(parts)), np.int32(self.dim))
+        self.dgamma = dgamma.astype(self.gamma.dtype, copy=False)
+        return dx
