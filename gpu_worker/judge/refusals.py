@@ -56,6 +56,8 @@ def refusal_text(refused: Refused, case: Case, called: int, *, show: bool) -> st
             "puts values of its own there. Make it an ordinary attribute, or give the property a "
             "setter."
         )
+    if refused.reason is Reason.RESULT_TOO_LARGE:
+        return "A result has too many elements: return arrays of the shapes that are asked for."
     if refused.reason is Reason.CALL_REFUSED:
         return _call_text(_at(operations, called), refused.text if show else "")
     return _result_text(refused, _at(operations, refused.position), name)

@@ -45,11 +45,12 @@ def command(
     root: bool,
     fresh_proc: bool,
     extra: Sequence[tuple[str, str]] = (),
+    devices: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
     """Return the arguments that come before the zygote's own.
 
     `fresh_proc`: mount a new /proc; a container may forbid that, then its own is bound. `extra`
-    are further folders with their places inside.
+    are further folders with their places inside, `devices` further device nodes.
     """
     return [
         program,
@@ -58,9 +59,10 @@ def command(
         *("--unshare-cgroup-try", "--die-with-parent", "--new-session"),
         *("--hostname", HOST_NAME),
         *_files(interpreter, inside),
-        *[word for source, target in extra for word in _bind(source, target)],
+        *[word for source, target in extra for word in bind(source, target)],
         *("--dir", "/dev"),
         *[word for path in _DEVICES for word in ("--dev-bind", path, path)],
+        *[word for source, target in devices for word in ("--dev-bind", source, target)],
         *("--dir", SCRATCH),
         *(("--proc", "/proc") if fresh_proc else ("--bind", "/proc", "/proc")),
         *("--remount-ro", "/", "--chdir", "/"),
@@ -90,17 +92,18 @@ def _files(interpreter: Interpreter, inside: str) -> list[str]:
         if os.path.islink(path):
             words += ["--symlink", os.readlink(path), path]
         elif os.path.isdir(path):
-            words += _bind(path, path)
+            words += bind(path, path)
     own = (interpreter.program, *interpreter.libraries, _LOADER_CACHE)
     for path in own:
         if os.path.exists(path) and not path.startswith(_SYSTEM_LIBRARIES):
-            words += _bind(path, path)
+            words += bind(path, path)
     for path in interpreter.package_folders():
-        words += _bind(path, f"{PACKAGES}/{PurePosixPath(path).name}")
-    return words + _bind(inside, INSIDE)
+        words += bind(path, f"{PACKAGES}/{PurePosixPath(path).name}")
+    return words + bind(inside, INSIDE)
 
 
-def _bind(source: str, target: str) -> list[str]:
+def bind(source: str, target: str) -> list[str]:
+    """Return the arguments that make a folder or file readable inside."""
     # Folders that bubblewrap makes by itself are for the owner alone; the runner is another user.
     folders = reversed(PurePosixPath(target).parents[:-1])
     words = [word for folder in folders for word in ("--dir", str(folder))]

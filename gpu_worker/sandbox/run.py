@@ -42,6 +42,11 @@ class Request:
     on_frame: Callable[[Frame], bool | None] | None = None
     job_descriptor: int | None = None
     """Memory that holds the job, in place of `job`; it stays the caller's, who may write on."""
+    job_writable: bool = False
+    """The runner may write to that memory too: results come back in it."""
+    ender: int | None = None
+    """A descriptor that ends the run when something can be read from it, for a watch outside."""
+    grace_seconds: float = GRACE_SECONDS
 
 
 @dataclass(slots=True)
@@ -54,7 +59,8 @@ class RunResult:
     output: bytes = b""
     output_total: int = 0
     overflow: str = ""
-    """"output" or "result" where that limit ended the run, "frame" where `on_frame` did."""
+    """"output" or "result" where that limit ended the run, "frame" where `on_frame` did, "ender"
+    where the request's `ender` did."""
     ending: str = ""
     """"ended", "timed_out", "out_of_memory" or "cancelled"."""
     exit_code: int | None = None
@@ -83,6 +89,8 @@ class Collector:
         self._selector.register(result_fd, selectors.EVENT_READ, self._take_result)
         self._selector.register(output_fd, selectors.EVENT_READ, self._take_output)
         self._selector.register(status, selectors.EVENT_READ, self._take_status)
+        if request.ender is not None:
+            self._selector.register(request.ender, selectors.EVENT_READ, self._take_end)
 
     def collect(self) -> RunResult:
         """Return what came back, once the runner is dead.
@@ -90,7 +98,12 @@ class Collector:
         Raises:
             SandboxError: the supervisor did not report, or the layers could not be put on.
         """
-        deadline = time.monotonic() + SETUP_SECONDS + self._request.wall_seconds + GRACE_SECONDS
+        deadline = (
+            time.monotonic()
+            + SETUP_SECONDS
+            + self._request.wall_seconds
+            + self._request.grace_seconds
+        )
         with self._selector:
             while self._report is None:
                 remaining = deadline - time.monotonic()
@@ -152,6 +165,9 @@ class Collector:
         except WireError as error:
             self._result.forged = str(error)
             self._selector.unregister(descriptor)
+
+    def _take_end(self, descriptor: int) -> None:
+        self._overflow("ender", descriptor)
 
     def _take_output(self, descriptor: int) -> None:
         data = os.read(descriptor, _READ_BYTES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -31,6 +32,27 @@ class Setup:
     seccomp: bool = False
     scratch: bool = False
 
+    @property
+    def builds_kernels(self) -> bool:
+        """True if the worker builds the kernels of runs, which then need a folder for them."""
+        return bool(self.modules())
+
+    def interpreter(self) -> Interpreter:
+        """Return the Python of the zygote and its runners."""
+        return Interpreter.current()
+
+    def environment(self) -> Mapping[str, str]:
+        """Return what the zygote's environment holds beyond the usual."""
+        return {}
+
+    def modules(self) -> tuple[tuple[str, str], ...]:
+        """Return the packages that stand in for CuPy, with their folders."""
+        return stand_in.folders()
+
+    def devices(self) -> Sequence[tuple[str, str]]:
+        """Return device nodes beyond the usual four, with their places inside."""
+        return ()
+
     def walls(self, interpreter: Interpreter, builds: str = "") -> Walls:
         """Return what the zygote is told; `builds` is this machine's folder for built kernels.
 
@@ -39,7 +61,7 @@ class Setup:
         """
         namespaces = bool(self.bubblewrap)
         readable = bubblewrap.readable(interpreter)
-        modules = stand_in.folders()
+        modules = self.modules()
         if not namespaces:
             shown = (bubblewrap.PACKAGES, bubblewrap.BUILDS)
             readable = tuple(path for path in readable if path not in shown)
@@ -56,7 +78,7 @@ class Setup:
 
     def command(self, interpreter: Interpreter, control: int, builds: str = "") -> list[str]:
         """Return the zygote's command; `control` is the descriptor of its socket."""
-        modules = stand_in.folders()
+        modules = self.modules()
         extra = [
             (folder, target)
             for (_, folder), (_, target) in zip(modules, _inside(modules), strict=True)
@@ -72,6 +94,7 @@ class Setup:
                 root=os.geteuid() == 0,
                 fresh_proc=self.fresh_proc,
                 extra=extra,
+                devices=self.devices(),
             )
             inside, packages = bubblewrap.INSIDE, bubblewrap.PACKAGES
         return [*outer, interpreter.program, "-I", "-S", inside, str(control), packages]

@@ -16,6 +16,7 @@ import errno
 import functools
 import importlib
 import os
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Final
 
@@ -56,7 +57,7 @@ by its arguments."""
 
 _LOW_WORD: Final = 0xFFFFFFFF
 # The kernel looks at the low word of these arguments only, so the filter must do the same.
-_BY_LOW_WORD: Final = {
+BY_LOW_WORD: Final[dict[tuple[str, int], tuple[int, ...]]] = {
     # DUPFD, GETFD, SETFD, GETFL, SETFL, DUPFD_CLOEXEC: nothing about owners, locks, leases, pipes.
     ("fcntl", 1): (0, 1, 2, 3, 4, 1030),
     # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX.
@@ -73,16 +74,36 @@ def program() -> bytes:
     Raises:
         SandboxError: libseccomp or pyseccomp is not installed.
     """
+    return build(ALLOWED, NOT_IMPLEMENTED, BY_LOW_WORD)
+
+
+def build(
+    allowed: Sequence[str],
+    not_implemented: Sequence[str],
+    by_low_word: Mapping[tuple[str, int], Sequence[int]],
+    by_bits: Mapping[tuple[str, int], tuple[int, int]] | None = None,
+) -> bytes:
+    """Return a filter that allows these calls alone, and reading this process's own limits.
+
+    `by_low_word` allows a call where an argument's low word has one of the values, `by_bits` where
+    an argument under a mask has a value: (mask, value).
+
+    Raises:
+        SandboxError: libseccomp or pyseccomp is not installed.
+    """
     seccomp = _library()
     rules = seccomp.SyscallFilter(seccomp.ERRNO(errno.EPERM))
-    for name in ALLOWED:
+    for name in allowed:
         _add(seccomp, rules, seccomp.ALLOW, name)
-    for name in NOT_IMPLEMENTED:
+    for name in not_implemented:
         _add(seccomp, rules, seccomp.ERRNO(errno.ENOSYS), name)
-    for (name, argument), values in _BY_LOW_WORD.items():
+    for (name, argument), values in by_low_word.items():
         for value in values:
             condition = seccomp.Arg(argument, seccomp.MASKED_EQ, _LOW_WORD, value)
             _add(seccomp, rules, seccomp.ALLOW, name, condition)
+    for (name, argument), (mask, value) in (by_bits or {}).items():
+        condition = seccomp.Arg(argument, seccomp.MASKED_EQ, mask, value)
+        _add(seccomp, rules, seccomp.ALLOW, name, condition)
     _add(
         seccomp,
         rules,

@@ -17,7 +17,6 @@ from gpu_worker.sandbox import stand_in
 from gpu_worker.sandbox.errors import SandboxError
 from gpu_worker.sandbox.inside.layers.limits import RunLimits
 from gpu_worker.sandbox.inside.zygote import READY
-from gpu_worker.sandbox.interpreter import Interpreter
 from gpu_worker.sandbox.pipes import pipe, sealed_memory
 from gpu_worker.sandbox.run import Collector, Request, RunResult
 from gpu_worker.sandbox.setup import Setup
@@ -87,26 +86,27 @@ class ZygoteProcess:
         if self._setup.scratch:
             self._scratch = _make_scratch(self._owner)
         _remove_left_behind(stand_in.BUILDS_PREFIX)
-        self.builds = stand_in.make_builds_folder() if stand_in.folders() else ""
+        self.builds = stand_in.make_builds_folder() if self._setup.builds_kernels else ""
         with tempfile.TemporaryFile() as complaints:
             self._launch(complaints)
             if not self._shakes_hands():
                 self.close()
                 complaints.seek(0)
-                words = complaints.read(_MAX_COMPLAINT).decode("utf-8", "replace").split("\n")
+                # The last words of a traceback are those that say why.
+                words = complaints.read().decode("utf-8", "replace")[-_MAX_COMPLAINT:].split("\n")
                 reason = "; ".join(word.strip() for word in words if word.strip())
                 raise SandboxError(
                     f"The process that runs submissions did not start: {reason or 'no reason'}."
                 )
 
     def _launch(self, complaints: IO[bytes]) -> None:
-        interpreter = Interpreter.current()
+        interpreter = self._setup.interpreter()
         walls = self._setup.walls(interpreter, self.builds).to_bytes()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603
                 self._setup.command(interpreter, theirs.fileno(), self.builds),
-                env=_ENVIRONMENT,
+                env={**_ENVIRONMENT, **self._setup.environment()},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=complaints,
@@ -208,7 +208,8 @@ def _remove_left_behind(prefix: str) -> None:
 
 
 def _job_memory(request: Request) -> int:
-    """Return a descriptor of the job that the runner can read and not write."""
+    """Return a descriptor of the job: to be read only, unless the request says otherwise."""
     if request.job_descriptor is None:
         return sealed_memory(request.job)
-    return os.open(f"/proc/self/fd/{request.job_descriptor}", os.O_RDONLY | os.O_CLOEXEC)
+    rights = os.O_RDWR if request.job_writable else os.O_RDONLY
+    return os.open(f"/proc/self/fd/{request.job_descriptor}", rights | os.O_CLOEXEC)

@@ -13,7 +13,7 @@ import os
 import random
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
 from types import ModuleType, TracebackType
 from typing import Any, Final
@@ -102,6 +102,8 @@ def main(job_descriptor: int, result_descriptor: int) -> None:
                 stand_in.builds_folder,
             )
             channel.library = CupyLibrary(builder)
+        elif job.library == "device":
+            channel.library = _device_library()
         sys.meta_path.insert(0, ImportGuard(channel.library))
         cls = _load(job)
     except RefusalError as refusal:
@@ -110,7 +112,8 @@ def main(job_descriptor: int, result_descriptor: int) -> None:
         send_raised(channel, error)
     else:
         if job.timed:
-            timed.play_timed(channel, cls, job, job_descriptor)
+            player = _device_player() if job.library == "device" else timed.play_timed
+            player(channel, cls, job, job_descriptor)
         for number, case in enumerate(() if job.timed else job.cases):
             channel.case = number
             channel.send(Kind.BEGIN)
@@ -120,6 +123,19 @@ def main(job_descriptor: int, result_descriptor: int) -> None:
     channel.send(Kind.END)
     sys.stdout.flush()
     sys.stderr.flush()
+
+
+def _device_library() -> NumpyLibrary:
+    # Loaded by a zygote for a device, which alone gets such jobs.
+    from .device.library import DeviceLibrary
+
+    return DeviceLibrary()
+
+
+def _device_player() -> Callable[..., None]:
+    from .device.timed import play_timed
+
+    return play_timed
 
 
 def _read_job(descriptor: int) -> Job:

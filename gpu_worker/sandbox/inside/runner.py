@@ -11,10 +11,12 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from . import harness
+from .device import layers as device_layers
 from .layers import (
     capabilities,
     descriptors,
@@ -79,6 +81,9 @@ def enter(walls: Walls, supervisor: int, orders: socket.socket, setup: int) -> N
 def _isolate(walls: Walls, order: Order, parent: int) -> None:
     scratch = order.scratch
     os.setsid()
+    if walls.device:
+        # Now, while it may still mount.
+        device_layers.mount_own_proc()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     capabilities.drop_bounding_set()
     if walls.user is not None:
@@ -90,17 +95,19 @@ def _isolate(walls: Walls, order: Order, parent: int) -> None:
     os.umask(0o077)
     if scratch != os.environ["HOME"]:
         os.environ.update(HOME=scratch or _NO_FOLDER, TMPDIR=scratch or _NO_FOLDER)
-    limits.apply(order.run)
+    changed = device_layers.changed_limits(walls.device, order.run) if walls.device else {}
+    limits.apply(order.run, changed)
     capabilities.drop_all()
-    process.forbid_tracing()
+    device_layers.stay_dumpable() if walls.device else process.forbid_tracing()
     threads.assert_one()
     if walls.landlock:
-        landlock.restrict(walls.landlock, walls.readable, scratch)
+        further = device_layers.landlock_rules(walls.device) if walls.device else ()
+        landlock.restrict(walls.landlock, walls.readable, scratch, further)
     if walls.program:
         seccomp.load(walls.program)
 
 
-def clear_environment() -> None:
+def clear_environment(further: Sequence[tuple[str, str]] = ()) -> None:
     """Leave of the environment what runners get. The zygote does it, once for all of them."""
     os.environ.clear()
     os.environ.update(
@@ -110,3 +117,4 @@ def clear_environment() -> None:
         OPENBLAS_NUM_THREADS="1",
         OMP_NUM_THREADS="1",
     )
+    os.environ.update(further)

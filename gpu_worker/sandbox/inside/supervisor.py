@@ -17,6 +17,7 @@ import time
 from typing import Final, NoReturn
 
 from . import runner
+from .device.layers import ResidentWatch
 from .layers import memory, namespaces, process
 from .layers.limits import RunLimits
 from .layers.memory import MemoryWatch
@@ -103,7 +104,8 @@ def _run(
         os.close(descriptor)
     complaint = _await_setup(waiting.setup)
     started = time.monotonic()
-    watch = MemoryWatch(waiting.proc, run.memory_bytes)
+    look = ResidentWatch if walls.device else MemoryWatch
+    watch = look(waiting.proc, run.memory_bytes)
     ending = _wait(waiting.pid, 0.0 if complaint else run.wall_seconds, status, watch)
     _, code, usage = os.wait4(waiting.pid, 0)
     ended = time.monotonic()

@@ -6,6 +6,8 @@ import base64
 import json
 from dataclasses import asdict, dataclass
 
+from .device.walls import DeviceWalls
+
 
 @dataclass(frozen=True, slots=True)
 class Walls:
@@ -15,7 +17,7 @@ class Walls:
     `program`: the seccomp filter, empty for none. `user`: whom the runner becomes, None where the
     worker is not root. `readable`: what the runner may read under Landlock. `modules`: packages
     to load for the CuPy track, with the folder of each; `builds`: where the worker puts what it
-    builds for a run, empty for nowhere.
+    builds for a run, empty for nowhere. `device`: what a run with a device gets, None without one.
     """
 
     namespaces: bool
@@ -25,6 +27,7 @@ class Walls:
     readable: tuple[str, ...]
     modules: tuple[tuple[str, str], ...] = ()
     builds: str = ""
+    device: DeviceWalls | None = None
 
     def to_bytes(self) -> bytes:
         fields = asdict(self)
@@ -37,4 +40,6 @@ class Walls:
         fields["program"] = base64.b64decode(fields["program"])
         fields["readable"] = tuple(fields["readable"])
         fields["modules"] = tuple((name, folder) for name, folder in fields["modules"])
+        if fields["device"] is not None:
+            fields["device"] = DeviceWalls.from_fields(fields["device"])
         return cls(**fields)

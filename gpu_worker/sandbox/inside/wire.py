@@ -70,6 +70,7 @@ class Reason(IntEnum):
     PARAMETER_FIXED = 7
     CALL_REFUSED = 8
     KERNEL_FAULT = 9
+    RESULT_TOO_LARGE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +122,22 @@ class TimedCalls:
     """The job's one case, played `count` times with arrays that the judge writes before each.
 
     `offset` is where the judge's mark (u64) lies in the job's memory, `places` are the offsets
-    of the arrays' bytes, -1 for those that the job itself holds.
+    of the arrays' bytes, -1 for those that the job itself holds. On a device, the results of a call
+    are written from `results` on, and the arrays that the judge writes have no values in the job.
     """
 
     count: int
     offset: int
     places: tuple[int, ...]
+    results: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`library` is the module of arrays: "numpy" or "cupy". `counted`: say what each call moved."""
+    """`library` is the module of arrays: "numpy", "cupy" for its stand-in, "device" for CuPy.
+
+    `counted`: say what each call moved.
+    """
 
     source: str
     class_name: str
@@ -187,7 +193,7 @@ def decode_job(data: bytes) -> Job:
         operations = tuple(Operation(*fields) for fields in item["operations"])
         cases.append(CaseScript(operations, tuple(arrays), item["resend"]))
     timed = header["timed"]
-    calls = TimedCalls(timed[0], timed[1], tuple(timed[2])) if timed else None
+    calls = TimedCalls(timed[0], timed[1], tuple(timed[2]), timed[3]) if timed else None
     library, counted = header["library"], header["counted"]
     return Job(source, header["class_name"], tuple(cases), calls, library, counted)
 
@@ -219,9 +225,17 @@ def encode_array(array: NDArray[Any]) -> bytes:
     Raises:
         KeyError: the dtype is none of `DTYPES`.
     """
+    return encode_head(array) + array.tobytes()
+
+
+def encode_head(array: NDArray[Any]) -> bytes:
+    """Return what says an array's dtype and shape, before its bytes.
+
+    Raises:
+        KeyError: the dtype is none of `DTYPES`.
+    """
     code = _CODES[dtype_name(array.dtype)]
-    head = struct.pack(f"<BB{array.ndim}Q", code, array.ndim, *array.shape)
-    return head + array.tobytes()
+    return struct.pack(f"<BB{array.ndim}Q", code, array.ndim, *array.shape)
 
 
 def encode_text(*texts: str) -> bytes:
@@ -239,20 +253,28 @@ def decode_array(payload: bytes) -> NDArray[Any]:
     Raises:
         WireError: the code, the number of dimensions, the shape or the size is wrong.
     """
-    if len(payload) < 2 or payload[0] >= len(DTYPES) or payload[1] > MAX_DIMENSIONS:
-        raise WireError("an array with an unknown dtype or too many dimensions")
-    code, ndim = payload[0], payload[1]
-    start = 2 + 8 * ndim
-    if len(payload) < start:
-        raise WireError("an array without its shape")
-    shape = struct.unpack_from(f"<{ndim}Q", payload, 2)
-    dtype = dtype_named(DTYPES[code])
+    dtype, shape, start = decode_head(payload)
     # Python integers: a forged shape cannot overflow.
     if math.prod(shape) * dtype.itemsize != len(payload) - start:
         raise WireError("an array whose size does not fit its shape")
     if any(extent > len(payload) for extent in shape):
         raise WireError("an array with an absurd extent")
     return np.frombuffer(payload, dtype, offset=start).reshape(shape)
+
+
+def decode_head(payload: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int]:
+    """Return dtype and shape of what `encode_head` wrote, and its length.
+
+    Raises:
+        WireError: the code or the number of dimensions is wrong, or the shape is cut off.
+    """
+    if len(payload) < 2 or payload[0] >= len(DTYPES) or payload[1] > MAX_DIMENSIONS:
+        raise WireError("an array with an unknown dtype or too many dimensions")
+    code, ndim = payload[0], payload[1]
+    start = 2 + 8 * ndim
+    if len(payload) < start:
+        raise WireError("an array without its shape")
+    return dtype_named(DTYPES[code]), struct.unpack_from(f"<{ndim}Q", payload, 2), start
 
 
 def decode_text(payload: bytes, count: int) -> list[str]:

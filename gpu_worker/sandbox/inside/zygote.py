@@ -18,6 +18,7 @@ import socket
 import numpy as np
 
 from . import runner, stand_in, supervisor
+from .device import driver
 from .layers import process, threads
 from .preload import preload
 from .walls import Walls
@@ -32,22 +33,27 @@ def main(control: socket.socket) -> None:
 
     Raises:
         ThreadsError: an imported module started a thread, so that forking is not safe.
+        DriverTouchedError: an imported module loaded the driver, likewise.
     """
     process.die_with_parent(os.getppid())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     walls = Walls.from_bytes(control.recv(MESSAGE_BYTES))
     preload()
     stand_in.preload(walls.modules, walls.builds)
+    if walls.device:
+        driver.preload(walls.device.environment)
     # Matters for the first product only; makes sure that no thread pool appears later.
     np.ones((8, 8)) @ np.ones((8, 8))
     threads.assert_one()
-    runner.clear_environment()
+    runner.clear_environment(walls.device.environment if walls.device else ())
     process.forbid_tracing()
     gc.collect()
     # What is alive now stays shared with all runners: collections in them leave it alone.
     gc.freeze()
     control.send(READY)
     while True:
+        if walls.device:
+            driver.assert_untouched()
         pid, orders = _prepare(control, walls)
         message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, _DESCRIPTORS)
         if not message:

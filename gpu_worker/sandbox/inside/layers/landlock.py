@@ -21,27 +21,28 @@ _RESTRICT_SELF: Final = 446
 _ASK_FOR_VERSION: Final = 1
 _PATH_BENEATH: Final = 1
 
-_WRITE_FILE: Final = 1 << 1
-_READ_FILE: Final = 1 << 2
+WRITE_FILE: Final = 1 << 1
+READ_FILE: Final = 1 << 2
 _READ_FOLDER: Final = 1 << 3
 _REMOVE_FOLDER: Final = 1 << 4
 _REMOVE_FILE: Final = 1 << 5
 _MAKE_FOLDER: Final = 1 << 7
 _MAKE_FILE: Final = 1 << 8
 _MOVE: Final = 1 << 13
-_TRUNCATE: Final = 1 << 14
+TRUNCATE: Final = 1 << 14
+IOCTL_DEVICE: Final = 1 << 15
 
-_READ: Final = _READ_FILE | _READ_FOLDER
+READ: Final = READ_FILE | _READ_FOLDER
 _SCRATCH: Final = (
-    *(_READ, _WRITE_FILE, _REMOVE_FOLDER, _REMOVE_FILE),
-    *(_MAKE_FOLDER, _MAKE_FILE, _MOVE, _TRUNCATE),
+    *(READ, WRITE_FILE, _REMOVE_FOLDER, _REMOVE_FILE),
+    *(_MAKE_FOLDER, _MAKE_FILE, _MOVE, TRUNCATE),
 )
-_OF_FILES: Final = _WRITE_FILE | _READ_FILE | _TRUNCATE
+_OF_FILES: Final = WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE
 _DEVICES: Final = (
-    ("/dev/null", _READ_FILE | _WRITE_FILE),
-    ("/dev/zero", _READ_FILE),
-    ("/dev/random", _READ_FILE),
-    ("/dev/urandom", _READ_FILE),
+    ("/dev/null", READ_FILE | WRITE_FILE),
+    ("/dev/zero", READ_FILE),
+    ("/dev/random", READ_FILE),
+    ("/dev/urandom", READ_FILE),
 )
 
 # Rights over files by the version that brought them: 1 the first 13, 2 moving, 3 truncating,
@@ -61,11 +62,16 @@ def version() -> int:
         return 0
 
 
-def restrict(offered: int, readable: Sequence[str], scratch: str) -> None:
+def restrict(
+    offered: int,
+    readable: Sequence[str],
+    scratch: str,
+    further: Sequence[tuple[str, int]] = (),
+) -> None:
     """Restrict this process, for good. Needs `no_new_privs`.
 
     `offered` is the version to use at most; `readable` are the folders to be read, `scratch` the
-    one to be written, empty for none.
+    one to be written, empty for none; `further` are paths with the rights granted to them.
 
     Raises:
         OSError: the kernel refused.
@@ -74,8 +80,8 @@ def restrict(offered: int, readable: Sequence[str], scratch: str) -> None:
     ruleset = _make_ruleset(offered, handled)
     try:
         for path in readable:
-            _allow(ruleset, path, _READ & handled)
-        for path, rights in _DEVICES:
+            _allow(ruleset, path, READ & handled)
+        for path, rights in (*_DEVICES, *further):
             _allow(ruleset, path, rights & handled)
         if scratch:
             _allow(ruleset, scratch, sum(_SCRATCH) & handled)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import resource
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -35,12 +36,13 @@ class RunLimits:
         return cls(**json.loads(data))
 
 
-def apply(limits: RunLimits) -> None:
-    """Limit this process, finally: hard limits too.
+def apply(limits: RunLimits, changed: Mapping[int, int] | None = None) -> None:
+    """Limit this process, finally: hard limits too. `changed` replaces some of the usual ones.
 
     No further process or thread can be started: the limit counts all of the user's processes,
     of which this is one, and does not bind root.
     """
+    changed = changed or {}
     cpu = math.ceil(limits.cpu_seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
     for name, value in (
@@ -58,4 +60,5 @@ def apply(limits: RunLimits) -> None:
         (resource.RLIMIT_NICE, 0),
         (resource.RLIMIT_RTPRIO, 0),
     ):
-        resource.setrlimit(name, (value, value))
+        wanted = changed.get(name, value)
+        resource.setrlimit(name, (wanted, wanted))

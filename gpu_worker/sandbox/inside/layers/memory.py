@@ -10,7 +10,7 @@ STUCK_LOOKS: Final = 5
 """So often found at its limit, a process is not there by chance: it is refused again and again."""
 _ROOM_SHARE: Final = 32
 """At its limit is who could not have one part in so many more."""
-_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 def open_proc() -> int:
@@ -42,13 +42,17 @@ class MemoryWatch:
         return self._found >= STUCK_LOOKS
 
     def _is_at_limit(self) -> bool:
+        fields = self._fields()
+        return bool(fields) and int(fields[0]) * PAGE > self._limit - self._limit // _ROOM_SHARE
+
+    def _fields(self) -> list[bytes]:
+        """Return the process's sizes in pages, the address space first; nothing if it is gone."""
         if self._statm < 0:
-            return False
+            return []
         try:
-            pages = int(os.pread(self._statm, 64, 0).split()[0])
-        except (OSError, ValueError, IndexError):
-            return False
-        return pages * _PAGE > self._limit - self._limit // _ROOM_SHARE
+            return os.pread(self._statm, 128, 0).split()
+        except OSError:
+            return []
 
 
 def _read(descriptor: int) -> bytes:

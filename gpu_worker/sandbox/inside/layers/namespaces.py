@@ -28,7 +28,8 @@ _READ_ONLY: Final = 1
 _NO_SET_USER_ID: Final = 2
 _NO_DEVICES: Final = 4
 _NO_PROGRAMS: Final = 8
-_HARDENED: Final = _NO_SET_USER_ID | _NO_DEVICES | _NO_PROGRAMS
+HARDENED: Final = _NO_SET_USER_ID | _NO_DEVICES | _NO_PROGRAMS
+"""Mounted so, nothing in it runs with another user's rights, is a device, or runs at all."""
 _REMOUNT: Final = 32
 _RECURSIVE: Final = 16384
 _PRIVATE: Final = 1 << 18
@@ -51,11 +52,11 @@ def enter(user: int | None) -> None:
     # Nothing that is mounted here may reach the namespaces outside.
     libc.mount("none", "/", None, _RECURSIVE | _PRIVATE, None)
     empty = "size=4k,nr_inodes=2,mode=0555"
-    libc.mount("none", "/proc", "tmpfs", _HARDENED | _READ_ONLY, empty)
+    libc.mount("none", "/proc", "tmpfs", HARDENED | _READ_ONLY, empty)
     options = f"size=4k,nr_inodes={SCRATCH_FILES},mode=0700,uid={owner}"
     if user is not None:
         options += f",gid={owner}"
-    libc.mount("none", SCRATCH, "tmpfs", _HARDENED, options)
+    libc.mount("none", SCRATCH, "tmpfs", HARDENED, options)
 
 
 def resize_scratch(size: int) -> None:
@@ -64,7 +65,7 @@ def resize_scratch(size: int) -> None:
     Raises:
         OSError: the kernel refused.
     """
-    libc.mount("none", SCRATCH, None, _HARDENED | _REMOUNT, f"size={size}")
+    libc.mount("none", SCRATCH, None, HARDENED | _REMOUNT, f"size={size}")
 
 
 def _unshare_with_users() -> None:

@@ -1,0 +1,26 @@
+"""What a runner with a device gets beyond the others: decided by the worker, told to the zygote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceWalls:
+    """The device's nodes as paths inside, its environment, and what replaces usual limits."""
+
+    nodes: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...]
+    threads: int
+    open_files: int
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> DeviceWalls:
+        """Return what `dataclasses.asdict` made a dictionary of, after its way through JSON."""
+        return cls(
+            nodes=tuple(fields["nodes"]),
+            environment=tuple((name, value) for name, value in fields["environment"]),
+            threads=fields["threads"],
+            open_files=fields["open_files"],
+        )
