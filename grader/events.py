@@ -22,6 +22,7 @@ from .models import (
     RegradeItem,
     RegradeItemState,
     ScoreOverride,
+    SecondVerdict,
     Submission,
 )
 
@@ -31,6 +32,7 @@ class EventKind(models.TextChoices):
     RESUBMITTED = "resubmitted", "It was sent again and waits for a worker."
     CLAIMED = "claimed", "A worker took it."
     LOST = "lost", "The attempt ended without a verdict."
+    RETURNED = "returned", "The node that took it gave it back, through no fault of the program."
     RETRIED = "retried", "It waits for a worker once more."
     GRADED = "graded", "The verdict is there."
     GIVEN_UP = "given_up", "The platform could not grade it."
@@ -56,10 +58,15 @@ Moment = tuple[datetime, EventKind, dict[str, Any]]
 
 def events_of(submission: Submission) -> list[Event]:
     """Return everything that happened to the submission so far, the oldest first."""
-    attempts = list(submission.attempts.filter(regrade_item__isnull=True).order_by("number"))
-    graded_score = _graded_score(submission)
-    moments = [moment for attempt in attempts for moment in _of_attempt(attempt, graded_score)]
-    moments += _givings_up(attempts)
+    own = submission.attempts.filter(regrade_item__isnull=True).order_by("number")
+    second = SecondVerdict.objects.filter(submission=submission).first()
+    scores = {submission.kind: _graded_score(submission)}
+    if second is not None:
+        scores[second.kind] = second.score
+    moments: list[Moment] = []
+    for kind, score in scores.items():
+        attempts = [attempt for attempt in own if attempt.kind == kind]
+        moments += _of_attempts(attempts, score, counts=kind == submission.kind)
     if submission.decided_at:
         detail = _result(submission.outcome, submission.score)
         detail["reason"] = submission.decision_reason
@@ -86,35 +93,50 @@ def _graded_score(submission: Submission) -> float | None:
     return override.graded_score if override else submission.score
 
 
-def _of_attempt(attempt: GradingAttempt, graded_score: float | None) -> Iterator[Moment]:
-    """Yield what happened to an attempt. Only the last one of a submission can have a score."""
-    number = {"attempt": attempt.number}
-    if attempt.number == 1:
-        beginning = EventKind.SUBMITTED
-    elif attempt.try_number == 1:
-        beginning = EventKind.RESUBMITTED
-    else:
-        beginning = EventKind.RETRIED
-    yield attempt.created_at, beginning, number
-    if attempt.claimed_at:
-        yield attempt.claimed_at, EventKind.CLAIMED, number
-    if attempt.finished_at and attempt.state == AttemptState.LOST:
-        yield attempt.finished_at, EventKind.LOST, {**number, "reason": attempt.end_reason}
-    elif attempt.finished_at:
-        score = graded_score if attempt.outcome in Outcome.scored() else None
-        result = _result(attempt.outcome, score)
-        yield attempt.finished_at, EventKind.GRADED, {**number, **result}
+_WITHOUT_VERDICT = {
+    AttemptState.LOST.value: EventKind.LOST,
+    AttemptState.RETURNED.value: EventKind.RETURNED,
+}
 
 
-def _givings_up(attempts: list[GradingAttempt]) -> Iterator[Moment]:
-    """Yield the losses that no further try followed: the last ones before it was sent again."""
-    # A loss and the next try are written together, so one without a successor was the last.
+def _of_attempts(
+    attempts: list[GradingAttempt], score: float | None, *, counts: bool
+) -> Iterator[Moment]:
+    """Yield what happened to the attempts of one kind of node, in order.
+
+    `score` is what the last one graded gave. The submission came in once, with the first attempt
+    at the verdict that counts.
+    """
+    # An end without a verdict and the next attempt are written together.
     successors: list[GradingAttempt | None] = [*attempts[1:], None]
-    for attempt, successor in zip(attempts, successors, strict=False):
-        is_last_try = successor is None or successor.try_number == 1
-        if attempt.state == AttemptState.LOST and attempt.finished_at and is_last_try:
-            outcome = {"attempt": attempt.number, "outcome": Outcome.NOT_GRADABLE.value}
-            yield attempt.finished_at, EventKind.GIVEN_UP, outcome
+    for place, (attempt, successor) in enumerate(zip(attempts, successors, strict=True)):
+        known = {"attempt": attempt.number, "kind": attempt.kind}
+        if place or counts:
+            yield attempt.created_at, _beginning(attempt, is_first=not place), known
+        if attempt.claimed_at:
+            yield attempt.claimed_at, EventKind.CLAIMED, known
+        if not attempt.finished_at:
+            continue
+        if attempt.state not in _WITHOUT_VERDICT:
+            kept = score if attempt.outcome in Outcome.scored() else None
+            yield attempt.finished_at, EventKind.GRADED, known | _result(attempt.outcome, kept)
+            continue
+        reason = {"reason": attempt.end_reason}
+        yield attempt.finished_at, _WITHOUT_VERDICT[attempt.state], known | reason
+        if successor is None or _is_fresh(successor):
+            given_up = {"outcome": Outcome.NOT_GRADABLE.value}
+            yield attempt.finished_at, EventKind.GIVEN_UP, known | given_up
+
+
+def _beginning(attempt: GradingAttempt, *, is_first: bool) -> EventKind:
+    if is_first:
+        return EventKind.SUBMITTED
+    return EventKind.RESUBMITTED if _is_fresh(attempt) else EventKind.RETRIED
+
+
+def _is_fresh(attempt: GradingAttempt) -> bool:
+    """Return whether a person asked for the attempt, and not an earlier one that failed."""
+    return attempt.try_number == 1 and attempt.returns == 0
 
 
 def _of_overrides(submission: Submission) -> Iterator[Moment]:

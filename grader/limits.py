@@ -16,6 +16,7 @@ __all__ = [
     "max_grading_attempts",
     "max_open_submissions",
     "max_regrade_submissions",
+    "max_returns",
     "outbox_batch_size",
     "regrades_on_queue",
     "resend_after",
@@ -36,6 +37,11 @@ def heartbeat_timeout() -> timedelta:
 
 def max_grading_attempts() -> int:
     return int(settings.GRADING["MAX_GRADING_ATTEMPTS"])
+
+
+def max_returns() -> int:
+    """How often nodes may give a job back before its verdict is given up."""
+    return int(settings.GRADING["MAX_RETURNS"])
 
 
 def max_open_submissions() -> int:

@@ -70,11 +70,12 @@ def visible_exercises(user: User | AnonymousUser) -> QuerySet[Exercise]:
     return published_exercises()
 
 
-def open_attempt(submission: Submission) -> GradingAttempt | None:
-    if submission.is_final:
-        return None
+def open_attempt(submission: Submission, kind: str | None = None) -> GradingAttempt | None:
+    """Return the attempt at the verdict of a kind of node, that which counts if none is named."""
     return (
-        submission.attempts.filter(state__in=AttemptState.open(), regrade_item__isnull=True)
+        submission.attempts.filter(
+            state__in=AttemptState.open(), regrade_item__isnull=True, kind=kind or submission.kind
+        )
         .select_related("outbox")
         .order_by("-number")
         .first()
@@ -107,7 +108,7 @@ def attempts_ahead(attempt: GradingAttempt) -> int:
 
 def queue_position(submission: Submission) -> int | None:
     """Return the place in the queue, 1 being next; None once a worker has it."""
-    attempt = open_attempt(submission)
+    attempt = None if submission.is_final else open_attempt(submission)
     if attempt is None or attempt.state != AttemptState.QUEUED:
         return None
     return attempts_ahead(attempt) + 1

@@ -8,12 +8,20 @@ from typing import Any
 from celery import shared_task
 from django.db.utils import InterfaceError, OperationalError
 
-from gpu_worker.protocol import NodeReport, Progress, ProtocolError, Redelivery, Verdict
+from gpu_worker.protocol import (
+    NodeReport,
+    Progress,
+    ProtocolError,
+    Redelivery,
+    Returned,
+    Verdict,
+)
 from gpu_worker.protocol_runs import RunUpdate
 from gpu_worker.queues import (
     TASK_RECORD_NODE,
     TASK_RECORD_PROGRESS,
     TASK_RECORD_REDELIVERY,
+    TASK_RECORD_RETURN,
     TASK_RECORD_RUN,
     TASK_RECORD_VERDICT,
 )
@@ -62,6 +70,16 @@ def record_redelivery(message: object) -> None:
         logger.error("A message about a job that came back cannot be used: %s", error)
         return
     services.record_redelivery(redelivery)
+
+
+@shared_task(name=TASK_RECORD_RETURN, **RETRY)
+def record_return(message: object) -> None:
+    try:
+        returned = Returned.from_message(clean(message))
+    except ProtocolError as error:
+        logger.error("A message about a job that was given back cannot be used: %s", error)
+        return
+    services.record_return(returned)
 
 
 @shared_task(name=TASK_RECORD_NODE, **RETRY)

@@ -5,12 +5,15 @@ from .audit import AuditAction, AuditEntry
 from .code_run import CodeRun
 from .draft import Draft
 from .exercise import Exercise
+from .graded import Graded
 from .node import WorkerNode
 from .outbox import OutboxMessage
 from .override import ScoreOverride
 from .regrade import RegradeItem, RegradeItemState, RegradeRun, RegradeScope, RegradeState
+from .second_verdict import SecondVerdict
 from .states import (
     AttemptState,
+    NodeKind,
     Outcome,
     Phase,
     Queue,
@@ -31,7 +34,9 @@ __all__ = [
     "CodeRun",
     "Draft",
     "Exercise",
+    "Graded",
     "GradingAttempt",
+    "NodeKind",
     "Outcome",
     "OutboxMessage",
     "Phase",
@@ -46,6 +51,7 @@ __all__ = [
     "RunState",
     "Scope",
     "ScoreOverride",
+    "SecondVerdict",
     "Submission",
     "SubmissionState",
     "Track",

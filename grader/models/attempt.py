@@ -6,14 +6,16 @@ from django.db import models
 from django.db.models import Q
 
 from .ids import new_lease
-from .states import AttemptState, Outcome, Queue
+from .states import AttemptState, NodeKind, Outcome, Queue
 
 
 class GradingAttempt(models.Model):
     """A job on the queue or on a worker. Whoever presents the lease may write, nobody else.
 
     `number` counts all attempts of the submission; `try_number` counts since it was last queued
-    by a person, and is what `GRADING["MAX_GRADING_ATTEMPTS"]` limits.
+    by a person, and is what `GRADING["MAX_GRADING_ATTEMPTS"]` limits. `returns` counts how often
+    nodes gave the job back since then, which costs no try; `GRADING["MAX_RETURNS"]` limits it.
+    The tries of one kind of node have nothing to do with those of the other.
     """
 
     submission = models.ForeignKey(
@@ -29,9 +31,13 @@ class GradingAttempt(models.Model):
     )
     number = models.PositiveSmallIntegerField()
     try_number = models.PositiveSmallIntegerField(default=1)
+    returns = models.PositiveSmallIntegerField(default=0)
     lease = models.CharField(max_length=64, unique=True, default=new_lease, editable=False)
     state = models.CharField(
         max_length=16, choices=AttemptState.choices, default=AttemptState.QUEUED
+    )
+    kind = models.CharField(
+        max_length=16, choices=NodeKind.choices, default=NodeKind.FUNCTIONAL, editable=False
     )
     queue = models.CharField(max_length=16, choices=Queue.choices)
     priority = models.PositiveSmallIntegerField(default=0, help_text="0 is served first.")
@@ -52,7 +58,7 @@ class GradingAttempt(models.Model):
                 fields=["submission", "number"], name="grader_attempt_number_once"
             ),
             models.UniqueConstraint(
-                fields=["submission"],
+                fields=["submission", "kind"],
                 condition=Q(state__in=AttemptState.open(), regrade_item__isnull=True),
                 name="grader_attempt_one_open",
             ),
@@ -70,6 +76,13 @@ class GradingAttempt(models.Model):
                 name="grader_attempt_claimed_has_heartbeat",
             ),
             models.CheckConstraint(
+                condition=(
+                    Q(kind=NodeKind.FUNCTIONAL, queue=Queue.CPU)
+                    | Q(kind=NodeKind.DEVICE, queue=Queue.GPU)
+                ),
+                name="grader_attempt_queue_fits_kind",
+            ),
+            models.CheckConstraint(
                 condition=Q(try_number__gte=1, number__gte=1), name="grader_attempt_counts_from_1"
             ),
         ]
@@ -78,6 +91,12 @@ class GradingAttempt(models.Model):
                 fields=["queue", "priority", "id"],
                 name="grader_attempt_open_queue",
                 condition=Q(state__in=AttemptState.open()),
+            ),
+            # For how long a grading takes: the latest of a kind of node.
+            models.Index(
+                fields=["kind", "-id"],
+                name="grader_attempt_done",
+                condition=Q(state=AttemptState.FINISHED),
             ),
         ]
 

@@ -28,6 +28,7 @@ class AttemptState(models.TextChoices):
     RUNNING = "running", "running"
     FINISHED = "finished", "finished"
     LOST = "lost", "lost"
+    RETURNED = "returned", "given back by its node"
 
     @classmethod
     def open(cls) -> list[AttemptState]:
@@ -55,15 +56,34 @@ class Outcome(models.TextChoices):
         return [outcome for outcome in cls if outcome not in (cls.FLAGGED, cls.NOT_GRADABLE)]
 
 
+class NodeKind(models.TextChoices):
+    """Which kind of node a verdict comes from."""
+
+    FUNCTIONAL = "functional", "on a processor"
+    DEVICE = "device", "on a GPU"
+
+    @property
+    def queue(self) -> str:
+        """Where jobs for such nodes go."""
+        return QUEUE_GPU if self is NodeKind.DEVICE else QUEUE_CPU
+
+
 class Track(models.TextChoices):
     NUMPY = "numpy", "NumPy"
     CUPY = "cupy", "CuPy"
 
     @property
-    def queue(self) -> str:
-        """Where the track's jobs go. Kernels run on a processor, unless a device is required."""
+    def kind(self) -> NodeKind:
+        """Whose verdict counts: a processor's, unless the operator requires a device."""
         required = self is Track.CUPY and settings.GRADING["CUPY_REQUIRES_DEVICE"]
-        return QUEUE_GPU if required else QUEUE_CPU
+        return NodeKind.DEVICE if required else NodeKind.FUNCTIONAL
+
+    @property
+    def second_kind(self) -> NodeKind | None:
+        """Whose verdict is shown beside the one that counts; None where one is all there is."""
+        if self is not Track.CUPY:
+            return None
+        return NodeKind.FUNCTIONAL if self.kind is NodeKind.DEVICE else NodeKind.DEVICE
 
 
 class Phase(models.TextChoices):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from .graded import Graded
 from .ids import new_public_id, validate_public_id
-from .states import Outcome, Phase, SubmissionState, Track
+from .states import Outcome, SubmissionState, Track
 
 
-class Submission(models.Model):
-    """One source file for one exercise and track."""
+class Submission(Graded):
+    """One source file for one exercise and track, with the verdict that counts for the lesson."""
 
     public_id = models.CharField(
         "id",
@@ -37,20 +37,6 @@ class Submission(models.Model):
     source_sha256 = models.CharField(max_length=64, db_index=True)
     source_bytes = models.PositiveIntegerField()
 
-    state = models.CharField(
-        max_length=16, choices=SubmissionState.choices, default=SubmissionState.QUEUED
-    )
-    phase = models.CharField(max_length=16, choices=Phase.choices, blank=True)
-    case = models.PositiveIntegerField(default=0)
-    cases = models.PositiveIntegerField(default=0)
-
-    outcome = models.CharField(  # NULL means "none yet", in the API too
-        max_length=16, choices=Outcome.choices, null=True, blank=True
-    )
-    score = models.FloatField(
-        null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
-    )
-    report = models.JSONField(default=dict, blank=True)
     decision_reason = models.TextField(
         blank=True, help_text="Why a grader decided as it stands; empty where the worker did."
     )
@@ -58,57 +44,20 @@ class Submission(models.Model):
 
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
-    claimed_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
 
     idempotency_key = models.CharField(  # NULL is exempt from uniqueness
         max_length=200, null=True, blank=True
     )
-    version = models.PositiveIntegerField(
-        default=1, help_text="Grows with each change that a page or the API shows: the ETag."
-    )
 
-    class Meta:
+    class Meta(Graded.Meta):
         ordering = ("-created_at", "-id")
         constraints = [
+            *Graded.Meta.constraints,
             models.UniqueConstraint(
                 fields=["user", "idempotency_key"], name="grader_submission_one_per_key"
             ),
             models.CheckConstraint(
-                condition=Q(state__in=SubmissionState.values), name="grader_submission_state_known"
-            ),
-            models.CheckConstraint(
                 condition=Q(track__in=Track.values), name="grader_submission_track_known"
-            ),
-            models.CheckConstraint(
-                condition=(
-                    # NULL IN (...) is neither true nor false, so that NULL is named.
-                    Q(
-                        state=SubmissionState.FINISHED,
-                        outcome__isnull=False,
-                        outcome__in=Outcome.values,
-                        finished_at__isnull=False,
-                    )
-                    | (
-                        ~Q(state=SubmissionState.FINISHED)
-                        & Q(outcome__isnull=True, finished_at__isnull=True)
-                    )
-                ),
-                name="grader_submission_finished_has_outcome",
-            ),
-            models.CheckConstraint(
-                condition=(
-                    Q(
-                        outcome__isnull=False,
-                        outcome__in=Outcome.scored(),
-                        score__isnull=False,
-                        score__gte=0.0,
-                        score__lte=1.0,
-                    )
-                    | Q(outcome__in=[Outcome.FLAGGED, Outcome.NOT_GRADABLE], score__isnull=True)
-                    | Q(outcome__isnull=True, score__isnull=True)
-                ),
-                name="grader_submission_score_fits_outcome",
             ),
             models.CheckConstraint(
                 condition=(
@@ -137,10 +86,6 @@ class Submission(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("grader:submission", args=[self.public_id])
-
-    @property
-    def is_final(self) -> bool:
-        return self.state == SubmissionState.FINISHED
 
     @property
     def is_flagged(self) -> bool:

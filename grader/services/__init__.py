@@ -11,6 +11,7 @@ from .record import (
     record_node,
     record_progress,
     record_redelivery,
+    record_return,
     record_verdict,
     reject_verdict,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "record_node",
     "record_progress",
     "record_redelivery",
+    "record_return",
     "record_run",
     "record_verdict",
     "reject_verdict",

@@ -20,6 +20,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from gpu_worker.protocol import GradeJob
+from gpu_worker.protocol import NodeKind as JobKind
 from gpu_worker.protocol import Track as JobTrack
 from gpu_worker.queues import TASK_GRADE
 from grader import limits
@@ -193,6 +194,7 @@ def build_job(attempt: GradingAttempt) -> GradeJob:
     return GradeJob(
         submission=submission.public_id,
         lease=attempt.lease,
+        kind=JobKind(attempt.kind),
         attempt=attempt.try_number,
         exercise=submission.exercise.slug,
         track=JobTrack(submission.track),

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from gpu_worker.protocol import Failure, Report
@@ -19,7 +19,6 @@ from grader.models import (
     GradingAttempt,
     OutboxMessage,
     Outcome,
-    Submission,
     SubmissionState,
 )
 
@@ -27,6 +26,7 @@ from . import dispatch
 from .attempts import start_attempt
 from .broker import BrokerUnreachable
 from .settle import settle
+from .verdicts import update_open
 
 logger = logging.getLogger(__name__)
 
@@ -67,35 +67,38 @@ def requeue_lost(now: datetime | None = None) -> Swept:
     return Swept(lost=lost, resent=resend_vanished(moment))
 
 
-def end_attempt(attempt: GradingAttempt, reason: str) -> bool:
-    """Mark an open attempt as lost, then start the next one or give up on the submission.
+def end_attempt(attempt: GradingAttempt, reason: str, *, returned: bool = False) -> bool:
+    """End an open attempt without a verdict, then start the next one or give up.
 
-    Call it inside a transaction. Return False where somebody else ended the attempt first.
+    It is lost, and cost a try; or its node `returned` it, which costs none, but may not happen for
+    ever either. Call it inside a transaction. Return False where somebody else ended it first.
     """
     now = timezone.now()
     ended = GradingAttempt.objects.filter(
         pk=attempt.pk, lease=attempt.lease, state__in=AttemptState.open()
-    ).update(state=AttemptState.LOST, end_reason=reason[:500], finished_at=now)
+    ).update(
+        state=AttemptState.RETURNED if returned else AttemptState.LOST,
+        outcome=Outcome.NOT_GRADABLE if returned else "",
+        end_reason=reason[:500],
+        finished_at=now,
+    )
     if not ended:
         return False
-    submission = attempt.submission
-    if attempt.try_number < limits.max_grading_attempts():
-        if attempt.regrade_item is None:
-            _reopen(submission, now)
-        start_attempt(
-            submission,
-            try_number=attempt.try_number + 1,
-            priority=attempt.priority,
-            regrade_item=attempt.regrade_item,
-        )
+    if returned:
+        again = attempt.returns < limits.max_returns()
     else:
-        _give_up(attempt, reason, now)
+        again = attempt.try_number < limits.max_grading_attempts()
+    if again:
+        _start_next(attempt, returned=returned)
+    else:
+        _give_up(attempt, reason, now, returned=returned)
     dispatch.send_next(attempt)
     logger.warning(
-        "Submission %s: attempt %s of %s ended: %s",
-        submission.public_id,
+        "Submission %s, %s: try %s, given back %s times before, ended: %s",
+        attempt.submission.public_id,
+        attempt.kind,
         attempt.try_number,
-        limits.max_grading_attempts(),
+        attempt.returns,
         reason,
     )
     return True
@@ -112,25 +115,33 @@ def _silent(since: datetime) -> list[tuple[int, datetime]]:
     ]
 
 
-def _reopen(submission: Submission, now: datetime) -> None:
-    Submission.objects.filter(pk=submission.pk, state__in=SubmissionState.open()).update(
-        state=SubmissionState.QUEUED,
-        phase="",
-        case=0,
-        cases=0,
-        claimed_at=None,
-        updated_at=now,
-        version=F("version") + 1,
+def _start_next(attempt: GradingAttempt, *, returned: bool) -> None:
+    if attempt.regrade_item is None:
+        update_open(
+            attempt, state=SubmissionState.QUEUED, phase="", case=0, cases=0, claimed_at=None
+        )
+    start_attempt(
+        attempt.submission,
+        attempt.kind,
+        try_number=attempt.try_number + (not returned),
+        returns=attempt.returns + returned,
+        priority=attempt.priority,
+        regrade_item=attempt.regrade_item,
     )
 
 
-def _give_up(attempt: GradingAttempt, reason: str, now: datetime) -> None:
-    plural = "tries" if attempt.try_number > 1 else "try"
+def _give_up(attempt: GradingAttempt, reason: str, now: datetime, *, returned: bool) -> None:
+    number = attempt.returns + 1 if returned else attempt.try_number
+    if returned:
+        times = f"{number} times" if number > 1 else "once"
+        what = f"This submission was given back {times} by the nodes that were to grade it"
+    else:
+        plural = "tries" if number > 1 else "try"
+        what = f"The platform could not grade this submission in {number} {plural}"
     message = (
-        f"The platform could not grade this submission in {attempt.try_number} {plural}: "
-        f"{reason}. This is not your fault and does not count as an attempt. "
+        f"{what}: {reason.rstrip('.')}. This is not your fault and does not count as an attempt. "
         "You can send it again."
-    )
+    )[:4_000]
     report = Report(failure=Failure(message=message))
     settle(attempt, Outcome.NOT_GRADABLE, 0.0, report, now)
 

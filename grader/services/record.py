@@ -11,7 +11,6 @@ from enum import Enum, auto
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 
 from gpu_worker import protocol
@@ -20,14 +19,13 @@ from grader.models import (
     GradingAttempt,
     Outcome,
     Phase,
-    Submission,
-    SubmissionState,
     WorkerNode,
 )
 
 from .dispatch import send_next
 from .lost import end_attempt
 from .settle import settle
+from .verdicts import update_open, verdict_of
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +49,7 @@ def record_progress(progress: protocol.Progress) -> Recorded:
     now = timezone.now()
     with transaction.atomic():
         attempt = _open_attempt(progress.submission, progress.lease)
-        if attempt is None:
+        if attempt is None or attempt.kind != progress.kind:
             _log_stale("progress", progress.submission, progress.lease, progress.node)
             return Recorded.STALE
         state = _state_for(progress.phase)
@@ -67,25 +65,22 @@ def record_progress(progress: protocol.Progress) -> Recorded:
             _log_stale("progress", progress.submission, progress.lease, progress.node)
             return Recorded.STALE
         if attempt.regrade_item_id is None and _is_further(attempt, progress):
-            Submission.objects.filter(
-                pk=attempt.submission_id, state__in=SubmissionState.open()
-            ).update(
+            update_open(
+                attempt,
                 state=state,
                 phase=progress.phase,
                 case=progress.case,
                 cases=progress.cases,
-                claimed_at=attempt.submission.claimed_at or now,
-                updated_at=now,
-                version=F("version") + 1,
+                claimed_at=verdict_of(attempt).claimed_at or now,
             )
     return Recorded.APPLIED
 
 
 def record_verdict(verdict: protocol.Verdict) -> Recorded:
-    """End an attempt and its submission with what the worker found.
+    """End an attempt, and write what the worker found to whom the attempt was for.
 
-    An acceptance that does not show every case passed is no verdict: it is rejected, and the
-    submission is graded again.
+    An acceptance that does not show every case passed is no verdict, nor is what another kind of
+    node found: it is rejected, and the submission is graded again.
     """
     if reason := _contradiction(verdict):
         return reject_verdict(verdict.submission, verdict.lease, reason)
@@ -93,6 +88,9 @@ def record_verdict(verdict: protocol.Verdict) -> Recorded:
     outcome = Outcome(verdict.outcome)
     with transaction.atomic():
         attempt = _open_attempt(verdict.submission, verdict.lease)
+        if attempt is not None and attempt.kind != verdict.kind:
+            reason = f"it is {verdict.kind.value}, and {attempt.kind} was asked for"
+            return reject_verdict(verdict.submission, verdict.lease, reason)
         ended = attempt is not None and GradingAttempt.objects.filter(
             pk=attempt.pk, lease=verdict.lease, state__in=AttemptState.open()
         ).update(
@@ -133,6 +131,20 @@ def record_redelivery(redelivery: protocol.Redelivery) -> Recorded:
         if attempt is None or not end_attempt(attempt, "worker lost"):
             _log_stale("redelivery", redelivery.submission, redelivery.lease, redelivery.node)
             return Recorded.STALE
+    return Recorded.APPLIED
+
+
+def record_return(returned: protocol.Returned) -> Recorded:
+    """Take a job back from a node that cannot go on: it waits for the next node at once.
+
+    That costs no try and nothing of the learner's; a job that is given back again and again ends.
+    """
+    with transaction.atomic():
+        attempt = _open_attempt(returned.submission, returned.lease)
+        if attempt is None or not end_attempt(attempt, returned.reason, returned=True):
+            _log_stale("return", returned.submission, returned.lease, returned.node)
+            return Recorded.STALE
+        GradingAttempt.objects.filter(pk=attempt.pk).update(node=returned.node)
     return Recorded.APPLIED
 
 
@@ -187,10 +199,10 @@ def _state_for(phase: protocol.Phase) -> AttemptState:
 
 
 def _is_further(attempt: GradingAttempt, progress: protocol.Progress) -> bool:
-    submission = attempt.submission
-    if attempt.node != progress.node or not submission.phase:
+    shown = verdict_of(attempt)
+    if attempt.node != progress.node or not shown.phase:
         return True
-    before = (PHASE_ORDER.index(Phase(submission.phase)), submission.case)
+    before = (PHASE_ORDER.index(Phase(shown.phase)), shown.case)
     return (PHASE_ORDER.index(Phase(progress.phase)), progress.case) > before
 
 

@@ -73,7 +73,10 @@ def start_regrade(
         )
         for submission in batch:
             start_attempt(
-                submission, priority=PRIORITY_REGRADE, regrade_item=_new_item(run, submission)
+                submission,
+                submission.kind,
+                priority=PRIORITY_REGRADE,
+                regrade_item=_new_item(run, submission),
             )
         _record(by, AuditAction.REGRADE_STARTED, run, submissions=len(batch), filter=chosen)
         transaction.on_commit(dispatch.send_outbox, robust=True)

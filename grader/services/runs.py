@@ -18,7 +18,7 @@ from django.utils import timezone
 from gpu_worker import protocol, protocol_runs
 from gpu_worker.queues import PRIORITY_REGRADE, TASK_RUN
 from grader import limits
-from grader.models import CodeRun, Exercise, RunKind, RunOutcome, RunState, Track
+from grader.models import CodeRun, Exercise, NodeKind, RunKind, RunOutcome, RunState, Track
 
 from .broker import BrokerUnreachable
 from .dispatch import transport
@@ -29,6 +29,8 @@ from .submit import check_track
 logger = logging.getLogger(__name__)
 
 RATE_WINDOW = timedelta(seconds=60)
+RUN_QUEUE = NodeKind.FUNCTIONAL.queue
+"""Kernels of a run are executed on a processor: a run is for a quick look, and counts nowhere."""
 RUNS_PER_PRIORITY = 4
 """A learner who runs this often within the window falls one step behind the others."""
 RETRY_AFTER_OPEN_RUN_SECONDS = 2
@@ -118,7 +120,7 @@ def purge_runs(now: datetime | None = None) -> int:
 def _send(run_id: int, priority: int) -> None:
     run = CodeRun.objects.select_related("exercise").get(pk=run_id)
     try:
-        transport().send(TASK_RUN, [build_run_job(run).to_message()], queue_of(run), priority)
+        transport().send(TASK_RUN, [build_run_job(run).to_message()], RUN_QUEUE, priority)
     except BrokerUnreachable as error:
         logger.warning("The queue is not reachable, run %s ends: %s", run.public_id, error)
         _end(
@@ -139,10 +141,6 @@ def build_run_job(run: CodeRun) -> protocol_runs.RunJob:
         source=run.source,
         expires_at=(run.created_at + limits.run_wait()).timestamp(),
     )
-
-
-def queue_of(run: CodeRun) -> str:
-    return Track(run.track).queue
 
 
 def _end(runs: Any, message: str) -> int:

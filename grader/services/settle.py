@@ -1,10 +1,8 @@
-"""What the end of an attempt writes: the learner's verdict, or one result of a regrade."""
+"""What the end of an attempt writes: a verdict of the submission, or one result of a regrade."""
 
 from __future__ import annotations
 
 from datetime import datetime
-
-from django.db.models import F
 
 from gpu_worker.protocol import Report
 from grader.models import (
@@ -14,11 +12,11 @@ from grader.models import (
     RegradeItemState,
     RegradeRun,
     RegradeState,
-    Submission,
     SubmissionState,
 )
 
 from .requirements import mark_exercise_met
+from .verdicts import counts, update_open, verdict_of
 
 
 def settle(
@@ -33,24 +31,22 @@ def settle(
     if attempt.regrade_item_id is not None:
         _settle_item(attempt.regrade_item_id, outcome, kept, data, now)
         return
-    submission = attempt.submission
-    finished = Submission.objects.filter(pk=submission.pk, state__in=SubmissionState.open()).update(
+    finished = update_open(
+        attempt,
         state=SubmissionState.FINISHED,
         phase="",
         outcome=outcome,
         score=kept,
         report=data,
-        claimed_at=submission.claimed_at or now,
+        claimed_at=verdict_of(attempt).claimed_at or now,
         finished_at=now,
-        updated_at=now,
-        version=F("version") + 1,
     )
     if not finished:
         raise RuntimeError(
-            f"Submission {submission.public_id} is finished while its attempt was open."
+            f"Submission {attempt.submission.public_id} is finished while its attempt was open."
         )
-    if outcome is Outcome.ACCEPTED:
-        mark_exercise_met(submission)
+    if outcome is Outcome.ACCEPTED and counts(attempt):
+        mark_exercise_met(attempt.submission)
 
 
 def _settle_item(

@@ -7,7 +7,6 @@ from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import F
 from django.utils import timezone
 
 from gpu_worker.queues import PRIORITY_LEARNER
@@ -15,9 +14,10 @@ from grader import limits
 from grader.models import (
     AuditAction,
     Exercise,
-    Outcome,
+    SecondVerdict,
     Submission,
     SubmissionState,
+    Track,
 )
 from grader.registry import find_spec
 
@@ -34,6 +34,7 @@ from .errors import (
     TrackUnknown,
 )
 from .sources import check_source
+from .verdicts import reopen_not_gradable
 
 RETRY_WHEN_QUEUE_MOVES_SECONDS = 15
 RATE_WINDOW = timedelta(seconds=60)
@@ -70,12 +71,16 @@ def submit(
                 user=user,
                 exercise=exercise,
                 track=track,
+                kind=Track(track).kind,
                 source=text,
                 source_sha256=digest,
                 source_bytes=len(text.encode()),
                 idempotency_key=key,
             )
-            start_attempt(submission, priority=PRIORITY_LEARNER)
+            start_attempt(submission, submission.kind, priority=PRIORITY_LEARNER)
+            if second := Track(track).second_kind:
+                SecondVerdict.objects.create(submission=submission, kind=second)
+                start_attempt(submission, second, priority=PRIORITY_LEARNER)
             return submission
     except IntegrityError:
         # Where the learner's row cannot be locked, the unique key still lets only one through.
@@ -86,6 +91,8 @@ def submit(
 
 def resubmit(user: User, submission: Submission) -> Submission:
     """Send a submission again that the platform failed to grade. It costs the learner nothing.
+
+    Where one of two verdicts failed, that one is asked for again, and the other stays.
 
     Raises:
         NotAllowed: it is another learner's.
@@ -98,30 +105,27 @@ def resubmit(user: User, submission: Submission) -> Submission:
         learner = _lock_learner(submission.user)
         _check_open(submission.exercise)
         _check_quota(learner)
-        moved = Submission.objects.filter(
-            pk=submission.pk, state=SubmissionState.FINISHED, outcome=Outcome.NOT_GRADABLE
-        ).update(
-            state=SubmissionState.QUEUED,
-            outcome=None,
-            score=None,
-            report={},
-            phase="",
-            case=0,
-            cases=0,
-            claimed_at=None,
-            finished_at=None,
-            updated_at=timezone.now(),
-            version=F("version") + 1,
-        )
-        if not moved:
+        again = _reopened(submission)
+        if not again:
             raise NotResubmittable(
                 "Only a submission that could not be graded can be sent again. "
                 "To try something else, make a new submission."
             )
         submission.refresh_from_db()
-        start_attempt(submission, priority=PRIORITY_LEARNER)
+        for kind in again:
+            start_attempt(submission, kind, priority=PRIORITY_LEARNER)
         record_act(user, AuditAction.SUBMISSION_RESUBMITTED, f"submission:{submission.public_id}")
     return submission
+
+
+def _reopened(submission: Submission) -> list[str]:
+    """Empty the verdicts that the platform failed to give; return their kinds of node."""
+    own = Submission.objects.filter(pk=submission.pk)
+    seconds = SecondVerdict.objects.filter(submission=submission.pk)
+    kinds = [submission.kind] if reopen_not_gradable(own, updated_at=timezone.now()) else []
+    if reopen_not_gradable(seconds):
+        kinds.append(seconds.get().kind)
+    return kinds
 
 
 def _lock_learner(user: User) -> User:

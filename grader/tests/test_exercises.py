@@ -17,7 +17,7 @@ from gpu_worker.exercises import get
 from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.tests.conftest import RIGHT
 from grader import content
-from grader.models import AuditEntry, Exercise, Track
+from grader.models import AuditEntry, Exercise, NodeKind, Track
 from grader.registry import find_spec
 from grader.services.exercises import save_exercise
 from grader.services.strength import why_not_publishable
@@ -259,8 +259,10 @@ class TestCheckExercises:
             self.run("nothing")
 
 
-def test_kernels_go_to_workers_without_a_device_unless_one_is_required(settings: Any) -> None:
-    assert Track.CUPY.queue == Track.NUMPY.queue == QUEUE_CPU
+def test_a_processors_verdict_on_kernels_counts_unless_a_device_is_required(settings: Any) -> None:
+    assert [kind.queue for kind in NodeKind] == [QUEUE_CPU, QUEUE_GPU]
+    assert (Track.NUMPY.kind, Track.NUMPY.second_kind) == (NodeKind.FUNCTIONAL, None)
+    assert (Track.CUPY.kind, Track.CUPY.second_kind) == (NodeKind.FUNCTIONAL, NodeKind.DEVICE)
     settings.GRADING = {**settings.GRADING, "CUPY_REQUIRES_DEVICE": True}
-    assert Track.CUPY.queue == QUEUE_GPU
-    assert Track.NUMPY.queue == QUEUE_CPU
+    assert (Track.NUMPY.kind, Track.NUMPY.second_kind) == (NodeKind.FUNCTIONAL, None)
+    assert (Track.CUPY.kind, Track.CUPY.second_kind) == (NodeKind.DEVICE, NodeKind.FUNCTIONAL)

@@ -235,6 +235,8 @@ GRADING = {
     # The workers read the same variable.
     "HEARTBEAT_INTERVAL_SECONDS": read("LEARNML_HEARTBEAT_SECONDS", 5),
     "MAX_GRADING_ATTEMPTS": 3,
+    # How often nodes that lost their device may give a job back; that costs no attempt.
+    "MAX_RETURNS": 5,
     "SWEEP_INTERVAL_SECONDS": read("LEARNML_SWEEP_INTERVAL_SECONDS", 15),
     "OUTBOX_INTERVAL_SECONDS": read("LEARNML_OUTBOX_INTERVAL_SECONDS", 5),
     "OUTBOX_BATCH_SIZE": 100,

@@ -1,0 +1,51 @@
+"""Which row the verdict of an attempt is written to: the submission, or its second verdict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from grader.models import GradingAttempt, Outcome, SecondVerdict, Submission, SubmissionState
+
+
+def counts(attempt: GradingAttempt) -> bool:
+    """Return whether the verdict is the one that counts for the lesson."""
+    return attempt.kind == attempt.submission.kind
+
+
+def verdict_of(attempt: GradingAttempt) -> Submission | SecondVerdict:
+    """Return the row that the attempt is to give a verdict to; not for attempts of regrades."""
+    return attempt.submission if counts(attempt) else attempt.submission.second
+
+
+def update_open(attempt: GradingAttempt, **fields: Any) -> bool:
+    """Write to the attempt's row if it has no verdict yet. Return whether it had none."""
+    open_rows = {"state__in": SubmissionState.open()}
+    if counts(attempt):
+        own = Submission.objects.filter(pk=attempt.submission_id, **open_rows)
+        return bool(own.update(**fields, updated_at=timezone.now(), version=F("version") + 1))
+    second = SecondVerdict.objects.filter(
+        submission=attempt.submission_id, kind=attempt.kind, **open_rows
+    )
+    return bool(second.update(**fields, version=F("version") + 1))
+
+
+def reopen_not_gradable(rows: QuerySet[Any], **fields: Any) -> bool:
+    """Empty the rows whose verdict is that the platform failed. Return whether there was one."""
+    return bool(
+        rows.filter(state=SubmissionState.FINISHED, outcome=Outcome.NOT_GRADABLE).update(
+            state=SubmissionState.QUEUED,
+            outcome=None,
+            score=None,
+            report={},
+            phase="",
+            case=0,
+            cases=0,
+            claimed_at=None,
+            finished_at=None,
+            version=F("version") + 1,
+            **fields,
+        )
+    )
