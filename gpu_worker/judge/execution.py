@@ -94,12 +94,13 @@ def execute(
     *,
     builds: Builds | None = None,
     counted: bool = False,
+    library: str = "",
 ) -> tuple[bytes, RunResult]:
     """Run the cases on the source. Returns the job's case bytes, for the receipt, and the run.
 
     `limits` are the exercise's; `on_case` is called with the number of each case that starts.
     With `builds` the source is of the CuPy track, and its kernels are built there; `counted`
-    asks for what each call moves.
+    asks for what each call moves. `library` names the module of arrays where it is another one.
 
     Raises:
         SandboxError: the sandbox failed.
@@ -107,7 +108,7 @@ def execute(
     if builds:
         builds.begin_run()
     watch = _FrameWatch(on_case, builds)
-    library = "cupy" if builds else "numpy"
+    library = library or ("cupy" if builds else "numpy")
     scripts = tuple(case.script for case in cases)
     inputs = sum(total_bytes(script.arrays) for script in scripts)
     # Results are about as large as inputs, again and again where calls repeat; float64 where

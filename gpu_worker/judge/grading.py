@@ -19,6 +19,7 @@ from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.case import Case
 from gpu_worker.judge.compare import NOT_REPEATED, Sign
 from gpu_worker.judge.counting import count
+from gpu_worker.judge.device_track import DeviceTrack
 from gpu_worker.judge.diagnosis import JudgedCase, diagnose, names_sign
 from gpu_worker.judge.execution import (
     FLAGGED_STOP,
@@ -32,10 +33,10 @@ from gpu_worker.judge.execution import (
 from gpu_worker.judge.findings import merged
 from gpu_worker.judge.kernel_track import EXECUTION, adjusted, findings_of
 from gpu_worker.judge.receipts import receipt
+from gpu_worker.judge.refusals import source_breach
 from gpu_worker.judge.speed import measure_speed
 from gpu_worker.protocol import (
     MAX_OUTPUT_CHARACTERS,
-    MAX_SOURCE_BYTES,
     Counted,
     Failure,
     Finding,
@@ -81,6 +82,7 @@ class _Grading:
     executions: list[Execution] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
     builds: Builds | None = None
+    device: DeviceTrack | None = None
     speed: Speed | None = None
     counted: Counted | None = None
     spent: list[Spent] | None = None
@@ -116,12 +118,14 @@ def grade_source(
     node: str = "",
     on_progress: OnProgress | None = None,
     timed: bool = True,
+    device: DeviceTrack | None = None,
 ) -> Graded:
     """Grade a source for an exercise and a track.
 
     Without `zygote` one is started for this call. `seed` repeats an earlier grading's cases;
     without it the operating system gives one. `limits` replaces some of the exercise's limits.
-    `timed` False leaves out the timing of a submission that passed.
+    `timed` False leaves out the timing of a submission that passed. With `device` the program
+    runs on one, and `zygote` is for it.
 
     Raises:
         UnknownExerciseError: there is no such exercise.
@@ -142,6 +146,7 @@ def grade_source(
             node=node or platform.node(),
             on_progress=on_progress or (lambda phase, case, count: None),
             seed=casegen.new_seed() if seed is None else seed,
+            device=device,
         )
         return _grade(grading, hidden=cases == "all", timed=timed)
     finally:
@@ -150,7 +155,7 @@ def grade_source(
 
 
 def _grade(grading: _Grading, *, hidden: bool, timed: bool) -> Graded:
-    if breach := _source_breach(grading.source):
+    if breach := source_breach(grading.source):
         failure = Failure(message=breach)
         report = Report(failure=failure, receipt=_receipt(grading))
         return Graded(Outcome.CONTRACT_ERROR, 0.0, report)
@@ -160,9 +165,11 @@ def _grade(grading: _Grading, *, hidden: bool, timed: bool) -> Graded:
         secret = (
             casegen.hidden_cases(grading.exercise, grading.seed, grading.track) if hidden else []
         )
+        if secret and grading.device:
+            secret += grading.device.further_cases(grading.exercise, grading.seed)
         grading.cases = public + secret
         grading.zygote.start()
-    if grading.track is not Track.CUPY:
+    if grading.track is not Track.CUPY or grading.device:
         return _play(grading, public, secret, timed=timed)
     with Builds(grading.zygote.builds, grading.limits) as grading.builds:
         return _play(grading, public, secret, timed=timed)
@@ -211,7 +218,8 @@ def _count(grading: _Grading, builds: Builds) -> None:
 def _time(grading: _Grading) -> None:
     """Time a submission that passed; a timed call that is wrong is one more case, failed."""
     with grading.timed("timing"):
-        timed = measure_speed(
+        measure = grading.device.measure if grading.device else measure_speed
+        timed = measure(
             grading.exercise,
             grading.source,
             _remaining(grading),
@@ -227,19 +235,6 @@ def _time(grading: _Grading) -> None:
         grading.timed_failure = timed.failed
         grading.cases.append(timed.failed.case)
         grading.executions.append(Execution(judged=[timed.failed], run=timed.run))
-
-
-def _source_breach(source: str) -> str:
-    try:
-        size = len(source.encode("utf-8"))
-    except UnicodeEncodeError:
-        return "Your file is not valid UTF-8 text. Save it as UTF-8 and send it again."
-    if size > MAX_SOURCE_BYTES:
-        return (
-            f"Your file has {size} bytes; at most {MAX_SOURCE_BYTES} are allowed. "
-            "Remove what the exercise does not need."
-        )
-    return ""
 
 
 def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> None:
@@ -264,6 +259,7 @@ def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> Non
             grading.zygote,
             on_case,
             builds=grading.builds,
+            library=grading.device.library if grading.device else "",
         )
     grading.case_hash.update(job)
     if begun:
@@ -331,7 +327,7 @@ def _conclude(grading: _Grading) -> Graded:
             *reporting.counted_notes(grading.counted),
         ],
         speed=grading.speed,
-        execution=EXECUTION if grading.builds else "",
+        execution=_execution(grading),
         findings=merged(grading.findings),
         counted=grading.counted,
         timings=grading.timings,
@@ -370,6 +366,12 @@ def _failure(
         limit, measured = memory_texts(grading.executions[-1].run, grading.limits)
         failure = failure.model_copy(update={"limit": limit, "measured": measured})
     return failure
+
+
+def _execution(grading: _Grading) -> str:
+    if grading.device:
+        return grading.device.execution
+    return EXECUTION if grading.builds else ""
 
 
 def _has_error(found: list[Finding]) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 from gpu_worker.judge.case import Case, quantity_of
 from gpu_worker.judge.kernel_faults import MEANINGS
 from gpu_worker.judge.transcript import Refused
+from gpu_worker.protocol import MAX_SOURCE_BYTES
 from gpu_worker.sandbox.inside.script import CALLS
 from gpu_worker.sandbox.inside.wire import Operation, Reason
 
@@ -21,6 +22,20 @@ _COMMON_NAMES: Final = frozenset(
     + ("MaskedArray", "recarray", "object", "longdouble", "float128", "complex256")
     + ("numpy.ndarray",)
 )
+
+
+def source_breach(source: str) -> str:
+    """Return why a file cannot even be looked at, empty if it can."""
+    try:
+        size = len(source.encode("utf-8"))
+    except UnicodeEncodeError:
+        return "Your file is not valid UTF-8 text. Save it as UTF-8 and send it again."
+    if size > MAX_SOURCE_BYTES:
+        return (
+            f"Your file has {size} bytes; at most {MAX_SOURCE_BYTES} are allowed. "
+            "Remove what the exercise does not need."
+        )
+    return ""
 
 
 def kernel_fault_text(kind: str) -> str:

@@ -17,11 +17,17 @@ from gpu_worker.sandbox.inside.wire import Frame, Kind, Reason, WireError
 
 KERNEL_ERRORS: Final = ("CompileException", "CUDADriverError", "KernelsUnavailableError")
 """What the stand-in for CuPy raises for kernels."""
-_KNOWN_ERRORS: Final = frozenset(
-    name
-    for name, value in vars(builtins).items()
-    if isinstance(value, type) and issubclass(value, BaseException)
-) | {"LinAlgError", "AxisError", "ForbiddenImportError", "RecursionError", *KERNEL_ERRORS}
+DEVICE_ERRORS: Final = ("CUDARuntimeError", "NVRTCError")
+"""What CuPy raises beyond that where work on a device fails."""
+_KNOWN_ERRORS: Final = (
+    frozenset(
+        name
+        for name, value in vars(builtins).items()
+        if isinstance(value, type) and issubclass(value, BaseException)
+    )
+    | {"LinAlgError", "AxisError", "ForbiddenImportError", "RecursionError"}
+    | {*KERNEL_ERRORS, *DEVICE_ERRORS}
+)
 _REASONS: Final = frozenset(int(reason) for reason in Reason)
 
 
@@ -163,7 +169,7 @@ def problem_of(frame: Frame) -> Raised | Refused:
 
 
 def _nearest_error(name: str) -> str:
-    return "MemoryError" if name == "_ArrayMemoryError" else "Exception"
+    return "MemoryError" if name in ("_ArrayMemoryError", "OutOfMemoryError") else "Exception"
 
 
 def same_bytes(left: NDArray[Any], right: NDArray[Any]) -> bool:
