@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gpu_worker.cuda_cpu.device import (
     Allocation,
+    ArrayStructure,
     Counters,
     Diagnostic,
     Kernel,
@@ -21,6 +22,7 @@ from gpu_worker.cuda_cpu.device import (
 
 __all__ = (
     "Allocation",
+    "ArrayStructure",
     "Counters",
     "Diagnostic",
     "Kernel",

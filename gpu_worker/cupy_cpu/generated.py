@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ._device import ArrayStructure
 from .dtypes import C_NAMES, FLOATING, is_floating
 from .parameters import Parameter
 
@@ -64,13 +65,14 @@ struct CIndexer {
 """
 
 
-def array_bytes(values: Any) -> bytes:
+def array_bytes(values: Any) -> ArrayStructure:
     """Return an array as the structure `CArray`; `ndim_` 0 stands for C order without gaps."""
     shape, strides = _merged(values)
     ndim = 0 if values.flags.c_contiguous else len(shape)
     address = values.__array_interface__["data"][0] if values.size else 0
     padding = (0,) * (MAX_DIMENSIONS - len(shape))
-    return struct.pack("<Qqq8q8q", address, values.size, ndim, *shape, *padding, *strides, *padding)
+    extents = (*shape, *padding, *strides, *padding)
+    return ArrayStructure(struct.pack("<Qqq8q8q", address, values.size, ndim, *extents))
 
 
 def indexer_bytes(size: int) -> bytes:

@@ -6,7 +6,7 @@ only. It trusts nothing it loads with more than the process it runs in.
 
 from __future__ import annotations
 
-from .arguments import Pointer
+from .arguments import ArrayStructure, Pointer
 from .counters import Access, Counters
 from .diagnostics import Diagnostic, LaunchError, Severity
 from .kernel import Kernel
@@ -19,6 +19,7 @@ from .report import LaunchReport
 __all__ = [
     "Access",
     "Allocation",
+    "ArrayStructure",
     "Counters",
     "Diagnostic",
     "Kernel",

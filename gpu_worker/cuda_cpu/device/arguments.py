@@ -41,6 +41,15 @@ class Pointer:
     nbytes: int | None = None
 
 
+class ArrayStructure(bytes):
+    """A structure that is passed by value and begins with the address of an array's memory."""
+
+    @property
+    def address(self) -> int:
+        """The address of the array's first element."""
+        return int.from_bytes(self[:8], "little")
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter of a kernel; sizes in bytes. `text` is how the source declares it."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import abi, wording
 from .argument_checks import check_arguments
-from .arguments import PackedArguments, Parameter, Pointer
+from .arguments import ArrayStructure, PackedArguments, Parameter, Pointer
 from .counters import Access, ArrayTraffic, Counters, merged
 from .diagnostics import Diagnostic, LaunchError
 from .kinds import Kind, Severity, cause_rank
@@ -219,7 +219,11 @@ class Launching:
         for place, (value, parameter) in enumerate(
             zip(self.args, self.kernel.parameters, strict=True)
         ):
-            allocation = self._allocation_of(value)
+            allocation = (
+                self.memory.find(value.address)
+                if isinstance(value, ArrayStructure)
+                else self._allocation_of(value)
+            )
             if allocation is None or allocation.address in seen:
                 continue
             seen.add(allocation.address)

@@ -202,6 +202,9 @@ def _play_case(channel: Channel, cls: Any, case: CaseScript, *, counted: bool) -
             sent.append((position, value))
 
     def announce(position: int) -> None:
+        if counted and position:
+            # What making the instance moved belongs to no call.
+            channel.send_notes(position - 1)
         channel.send(Kind.CALL, position)
 
     try:
