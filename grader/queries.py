@@ -106,9 +106,12 @@ def attempts_ahead(attempt: GradingAttempt) -> int:
     return len(line)
 
 
-def queue_position(submission: Submission) -> int | None:
-    """Return the place in the queue, 1 being next; None once a worker has it."""
-    attempt = None if submission.is_final else open_attempt(submission)
+def queue_position(submission: Submission, kind: str | None = None) -> int | None:
+    """Return the place in the queue, 1 being next; None once a worker has it.
+
+    Of the verdict that counts, or of that of a kind of node.
+    """
+    attempt = open_attempt(submission, kind)
     if attempt is None or attempt.state != AttemptState.QUEUED:
         return None
     return attempts_ahead(attempt) + 1

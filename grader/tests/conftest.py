@@ -109,9 +109,8 @@ def submit(
 
     def call(source: str | bytes = SOURCE, user: User = learner, **kwargs: Any) -> Submission:
         with django_capture_on_commit_callbacks(execute=True):
-            return services.submit(
-                user, kwargs.pop("exercise", exercise), "numpy", source, **kwargs
-            )
+            track = kwargs.pop("track", "numpy")
+            return services.submit(user, kwargs.pop("exercise", exercise), track, source, **kwargs)
 
     return call
 

@@ -7,8 +7,29 @@ from typing import Any
 from grader.models import GradingAttempt, Submission
 
 
-def attempt_of(submission: Submission) -> GradingAttempt:
-    return submission.attempts.get(number=submission.attempts.count())
+def attempt_of(submission: Submission, kind: str = "") -> GradingAttempt:
+    """The last attempt, of all or of a kind of node."""
+    attempts = submission.attempts.filter(**({"kind": kind} if kind else {}))
+    attempt = attempts.order_by("number").last()
+    assert attempt is not None
+    return attempt
+
+
+def from_a_gpu_node(message: dict[str, Any], submission: Submission) -> dict[str, Any]:
+    """Return a message as a GPU node would send it; no device is anywhere near."""
+    lease = attempt_of(submission, "device").lease
+    return {**message, "lease": lease, "kind": "device", "node": "gpu-node"}
+
+
+def from_a_cpu_node(message: dict[str, Any], submission: Submission) -> dict[str, Any]:
+    lease = attempt_of(submission, "functional").lease
+    return {**message, "lease": lease, "kind": "functional", "node": "cpu-node"}
+
+
+def returned(submission: Submission, reason: str = "Its GPU is gone.") -> dict[str, Any]:
+    """What a GPU node says that cannot go on with the job it took."""
+    message = {"version": 1, "submission": submission.public_id, "reason": reason}
+    return from_a_gpu_node(message, submission)
 
 
 def progress(submission: Submission, phase: str = "running", **fields: Any) -> dict[str, Any]:

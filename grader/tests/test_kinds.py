@@ -1,0 +1,358 @@
+"""One submission, a verdict from a processor and one from a GPU: each with a life of its own.
+
+No GPU node is here: what one would send is written out in `messages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from courses.models import RequirementMet
+from gpu_worker.protocol import Progress, Verdict
+from grader import events, limits, queries, services, tasks
+from grader.models import (
+    AttemptState,
+    GradingAttempt,
+    NodeKind,
+    Outcome,
+    SecondVerdict,
+    Submission,
+)
+from grader.services import Recorded
+from grader.services.errors import NotResubmittable
+
+from .conftest import FakeBroker
+from .messages import (
+    attempt_of,
+    from_a_cpu_node,
+    from_a_gpu_node,
+    progress,
+    returned,
+    verdict,
+)
+
+pytestmark = pytest.mark.django_db
+Submit = Callable[..., Submission]
+
+
+@pytest.fixture
+def kernels(submit: Submit) -> Submit:
+    """Submit to the CuPy track."""
+
+    def call(source: str = "x = 1", **kwargs: Any) -> Submission:
+        return submit(source, track="cupy", **kwargs)
+
+    return call
+
+
+@pytest.fixture
+def device_required(settings: Any) -> None:
+    settings.GRADING = {**settings.GRADING, "CUPY_REQUIRES_DEVICE": True}
+
+
+def stored(submission: Submission) -> Submission:
+    return Submission.objects.select_related("second").get(pk=submission.pk)
+
+
+def grade_on_cpu(submission: Submission, outcome: str = "accepted") -> None:
+    tasks.record_verdict(from_a_cpu_node(verdict(submission, outcome), submission))
+
+
+def grade_on_gpu(submission: Submission, outcome: str = "accepted") -> None:
+    tasks.record_verdict(from_a_gpu_node(verdict(submission, outcome), submission))
+
+
+def outcomes(submission: Submission) -> tuple[str | None, str | None]:
+    now = stored(submission)
+    return now.outcome, now.second.outcome
+
+
+def test_a_submission_of_kernels_gives_a_job_for_each_kind_of_node(
+    kernels: Submit, broker: FakeBroker
+) -> None:
+    submission = stored(kernels())
+    assert [job["kind"] for job in broker.sent] == ["functional", "device"]
+    assert [queue for queue, _ in broker.queues] == ["cpu", "gpu"]
+    first, second = broker.sent
+    assert first["lease"] != second["lease"]
+    same = ("submission", "source", "track", "exercise", "attempt", "cases")
+    assert [first[name] for name in same] == [second[name] for name in same]
+    assert (submission.kind, submission.second.kind) == ("functional", "device")
+
+
+def test_other_submissions_have_one_verdict(submit: Submit, broker: FakeBroker) -> None:
+    submission = submit()
+    assert [job["kind"] for job in broker.sent] == ["functional"]
+    assert not SecondVerdict.objects.exists()
+    assert submission.kind == "functional"
+
+
+def test_the_processors_verdict_holds_while_the_devices_is_awaited(kernels: Submit) -> None:
+    submission = kernels()
+    grade_on_cpu(submission)
+    assert outcomes(submission) == ("accepted", None)
+    assert RequirementMet.objects.count() == 1
+    version = stored(submission).version
+    tasks.record_progress(from_a_gpu_node(progress(submission, case=3, cases=9), submission))
+    second = stored(submission).second
+    assert (second.state, second.case, second.cases) == ("running", 3, 9)
+    grade_on_gpu(submission, "wrong_answer")
+    now = stored(submission)
+    assert outcomes(submission) == ("accepted", "wrong_answer")
+    assert (now.score, now.second.score, now.version) == (1.0, 0.25, version)
+    assert now.second.report["mistakes"]
+    assert not now.report["mistakes"]
+    assert RequirementMet.objects.count() == 1
+
+
+@pytest.mark.parametrize("outcome", ["accepted", "wrong_answer"])
+def test_a_devices_acceptance_alone_meets_nothing(kernels: Submit, outcome: str) -> None:
+    submission = kernels()
+    grade_on_gpu(submission)
+    assert outcomes(submission) == (None, "accepted")
+    assert not RequirementMet.objects.exists()
+    grade_on_cpu(submission, outcome)
+    assert outcomes(submission) == (outcome, "accepted")
+    assert RequirementMet.objects.exists() == (outcome == "accepted")
+
+
+@pytest.mark.usefixtures("device_required")
+def test_where_a_device_is_required_its_verdict_counts(kernels: Submit, broker: FakeBroker) -> None:
+    submission = kernels()
+    assert {job["kind"] for job in broker.sent} == {"functional", "device"}
+    grade_on_cpu(submission)
+    now = stored(submission)
+    assert (now.kind, now.second.kind) == ("device", "functional")
+    assert (now.state, now.second.outcome) == ("queued", "accepted")
+    assert not RequirementMet.objects.exists()
+    grade_on_gpu(submission)
+    assert outcomes(submission) == ("accepted", "accepted")
+    assert RequirementMet.objects.count() == 1
+
+
+def test_what_counts_stays_what_it_was_when_the_operator_changes_his_mind(
+    kernels: Submit, request: pytest.FixtureRequest
+) -> None:
+    submission = kernels()
+    request.getfixturevalue("device_required")
+    grade_on_gpu(submission)
+    assert outcomes(submission) == (None, "accepted")
+    grade_on_cpu(submission)
+    assert outcomes(submission) == ("accepted", "accepted")
+
+
+class TestMessages:
+    def test_a_processors_verdict_is_none_of_a_device(
+        self, kernels: Submit, broker: FakeBroker, committed: Any
+    ) -> None:
+        submission = kernels()
+        message = from_a_gpu_node(verdict(submission), submission)
+        posing = Verdict.from_message({**message, "kind": "functional"})
+        assert committed(services.record_verdict, posing) is Recorded.REJECTED
+        assert outcomes(submission) == (None, None)
+        again = attempt_of(submission, "device")
+        assert (again.try_number, again.queue) == (2, "gpu")
+        assert broker.sent[-1]["lease"] == again.lease
+        lost = submission.attempts.get(kind="device", number=2)
+        assert "functional, and device was asked for" in lost.end_reason
+
+    def test_progress_of_the_other_kind_changes_nothing(self, kernels: Submit) -> None:
+        submission = kernels()
+        message = from_a_gpu_node(progress(submission), submission)
+        posing = Progress.from_message({**message, "kind": "functional"})
+        assert services.record_progress(posing) is Recorded.STALE
+        assert stored(submission).second.state == "queued"
+
+    def test_verdicts_that_come_twice_or_late_change_nothing(self, kernels: Submit) -> None:
+        submission = kernels()
+        message = from_a_gpu_node(verdict(submission), submission)
+        grade_on_gpu(submission)
+        before = SecondVerdict.objects.values().get()
+        again = Verdict.from_message({**message, "outcome": "wrong_answer", "score": 0.0})
+        assert services.record_verdict(again) is Recorded.STALE
+        assert SecondVerdict.objects.values().get() == before
+
+    def test_attempts_of_both_kinds_are_numbered_together(self, kernels: Submit) -> None:
+        submission = kernels()
+        numbers = submission.attempts.order_by("number").values_list("number", "kind")
+        assert list(numbers) == [(1, "functional"), (2, "device")]
+
+
+class TestReturned:
+    def test_a_node_that_lost_its_device_gives_the_job_to_the_next(
+        self, kernels: Submit, broker: FakeBroker, learner: User, committed: Any
+    ) -> None:
+        submission = kernels()
+        grade_on_cpu(submission)
+        tasks.record_progress(from_a_gpu_node(progress(submission), submission))
+        given_back = attempt_of(submission, "device")
+        late = from_a_gpu_node(verdict(submission), submission)
+        committed(tasks.record_return, returned(submission))
+        given_back.refresh_from_db()
+        assert (given_back.state, given_back.outcome) == ("returned", "not_gradable")
+        assert (given_back.end_reason, given_back.node) == ("Its GPU is gone.", "gpu-node")
+        again = attempt_of(submission, "device")
+        assert (again.try_number, again.returns, again.queue) == (1, 1, "gpu")
+        assert broker.sent[-1]["lease"] == again.lease != given_back.lease
+        second = stored(submission).second
+        assert (second.state, second.phase, second.outcome) == ("queued", "", None)
+        assert queries.counted_attempts(learner, submission.exercise) == 1
+        assert services.record_verdict(Verdict.from_message(late)) is Recorded.STALE
+        grade_on_gpu(submission)
+        assert outcomes(submission) == ("accepted", "accepted")
+
+    def test_it_is_given_back_once_however_often_the_message_comes(
+        self, kernels: Submit, committed: Any
+    ) -> None:
+        submission = kernels()
+        message = returned(submission)
+        committed(tasks.record_return, message)
+        committed(tasks.record_return, message)
+        assert submission.attempts.filter(kind="device").count() == 2
+
+    def test_it_does_not_go_round_for_ever(self, kernels: Submit, committed: Any) -> None:
+        submission = kernels()
+        grade_on_cpu(submission)
+        for _ in range(limits.max_returns() + 1):
+            assert outcomes(submission) == ("accepted", None)
+            committed(tasks.record_return, returned(submission))
+        assert outcomes(submission) == ("accepted", "not_gradable")
+        message = stored(submission).second.report["failure"]["message"]
+        assert message.startswith("This submission was given back 6 times by the nodes")
+        assert "Its GPU is gone. This is not your fault" in message
+        assert set(submission.attempts.filter(kind="device").values_list("try_number")) == {(1,)}
+
+    def test_what_is_no_such_message_is_left(self, kernels: Submit) -> None:
+        submission = kernels()
+        tasks.record_return({**returned(submission), "reason": ""})
+        tasks.record_return(None)
+        assert attempt_of(submission, "device").state == AttemptState.QUEUED
+
+
+class TestLost:
+    def sweep(self, submission: Submission, committed: Any) -> None:
+        silent_since = timezone.now() - limits.heartbeat_timeout() - timedelta(seconds=1)
+        tasks.record_progress(from_a_gpu_node(progress(submission), submission))
+        submission.attempts.filter(state="running").update(heartbeat_at=silent_since)
+        committed(services.requeue_lost)
+
+    def test_a_silent_gpu_node_costs_tries_of_its_kind_alone(
+        self, kernels: Submit, learner: User, committed: Any, broker: FakeBroker
+    ) -> None:
+        submission = kernels()
+        grade_on_cpu(submission)
+        for _ in range(limits.max_grading_attempts()):
+            assert outcomes(submission) == ("accepted", None)
+            self.sweep(submission, committed)
+        assert outcomes(submission) == ("accepted", "not_gradable")
+        broker.sent.clear()
+        committed(services.resubmit, learner, submission)
+        assert [job["kind"] for job in broker.sent] == ["device"]
+        assert outcomes(submission) == ("accepted", None)
+        grade_on_gpu(submission)
+        assert outcomes(submission) == ("accepted", "accepted")
+        with pytest.raises(NotResubmittable):
+            services.resubmit(learner, submission)
+
+    def test_both_are_sent_again_where_both_failed(
+        self, kernels: Submit, learner: User, committed: Any, broker: FakeBroker
+    ) -> None:
+        submission = kernels()
+        grade_on_cpu(submission, "not_gradable")
+        grade_on_gpu(submission, "not_gradable")
+        broker.sent.clear()
+        committed(services.resubmit, learner, submission)
+        assert [job["kind"] for job in broker.sent] == ["functional", "device"]
+
+
+class TestTurns:
+    def test_learners_are_served_in_turn_on_the_gpus_queue_too(
+        self, kernels: Submit, other: User, broker: FakeBroker, committed: Any
+    ) -> None:
+        mine = [kernels(f"x = {number}") for number in range(4)]
+        theirs = kernels("y = 1", user=other)
+
+        def on_gpu() -> list[str]:
+            return [job["submission"] for job in broker.sent if job["kind"] == "device"]
+
+        assert on_gpu() == [mine[0].public_id, mine[1].public_id, theirs.public_id]
+        places = [queries.queue_position(s, "device") for s in (*mine, theirs)]
+        assert places == [1, 2, 4, 5, 3]
+        committed(grade_on_gpu, mine[0])
+        assert on_gpu()[-1] == mine[2].public_id
+
+    def test_a_verdict_that_no_gpu_gives_does_not_keep_a_learner_from_submitting(
+        self, kernels: Submit
+    ) -> None:
+        for number in range(limits.max_open_submissions() + 1):
+            grade_on_cpu(kernels(f"x = {number}"))
+        assert SecondVerdict.objects.filter(state="queued").count() == 6
+
+
+class TestPeople:
+    def test_a_regrade_grades_what_counts_and_a_devices_verdict_does_not_disturb_it(
+        self, kernels: Submit, grader: User, broker: FakeBroker, committed: Any
+    ) -> None:
+        submission = kernels()
+        grade_on_cpu(submission, "wrong_answer")
+        run = committed(services.start_regrade, grader, Submission.objects.all(), {})
+        assert [broker.sent[-1]["kind"], broker.queues[-1][0]] == ["functional", "cpu"]
+        grade_on_gpu(submission)
+        grade_on_cpu(submission)
+        assert outcomes(submission) == ("wrong_answer", "accepted")
+        services.commit_regrade(grader, run, "all")
+        assert outcomes(submission) == ("accepted", "accepted")
+        services.undo_regrade(grader, run)
+        assert outcomes(submission) == ("wrong_answer", "accepted")
+
+    def test_a_persons_score_stands_whatever_a_device_finds(
+        self, kernels: Submit, grader: User
+    ) -> None:
+        submission = kernels()
+        grade_on_cpu(submission, "wrong_answer")
+        services.override_score(stored(submission), grader, 0.8, "Nearly.")
+        grade_on_gpu(submission)
+        assert (stored(submission).score, stored(submission).second.score) == (0.8, 1.0)
+
+
+def test_what_happened_is_told_of_both_kinds(kernels: Submit, committed: Any) -> None:
+    submission = kernels()
+    grade_on_cpu(submission, "wrong_answer")
+    tasks.record_progress(from_a_gpu_node(progress(submission), submission))
+    committed(tasks.record_return, returned(submission))
+    grade_on_gpu(submission)
+    told = events.events_of(stored(submission))
+    assert [(event.kind.value, event.detail["kind"]) for event in told] == [
+        ("submitted", "functional"),
+        ("claimed", "functional"),
+        ("graded", "functional"),
+        ("claimed", "device"),
+        ("returned", "device"),
+        ("retried", "device"),
+        ("claimed", "device"),
+        ("graded", "device"),
+    ]
+    assert [event.detail["score"] for event in told if event.kind == "graded"] == [0.25, 1.0]
+    assert told[4].detail["reason"] == "Its GPU is gone."
+
+
+@pytest.mark.parametrize("kind", list(NodeKind))
+def test_the_database_keeps_queues_and_kinds_together(kernels: Submit, kind: NodeKind) -> None:
+    attempt = attempt_of(kernels(), kind)
+    wrong = next(other.queue for other in NodeKind if other != kind)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        GradingAttempt.objects.filter(pk=attempt.pk).update(queue=wrong)
+
+
+def test_a_second_verdict_obeys_the_rules_of_verdicts(kernels: Submit) -> None:
+    second = SecondVerdict.objects.filter(submission=kernels())
+    for fields in ({"outcome": Outcome.ACCEPTED}, {"state": "finished"}, {"kind": "other"}):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            second.update(**fields)

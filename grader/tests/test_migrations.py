@@ -1,0 +1,63 @@
+"""Migrations keep what is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+BEFORE = [("grader", "0006_worker_gpus")]
+AFTER = [("grader", "0007_kinds_of_nodes")]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_graded_on_a_queue_of_gpus_was_a_devices() -> None:
+    latest = list(MigrationExecutor(connection).loader.graph.leaf_nodes("grader"))
+    old = _migrate(BEFORE)
+    try:
+        before = {queue: _submission(old, queue) for queue in ("cpu", "gpu")}
+        new = _migrate(AFTER)
+        Submission = new.get_model("grader", "Submission")
+        for queue, kind in (("cpu", "functional"), ("gpu", "device")):
+            submission = Submission.objects.get(pk=before[queue])
+            assert (submission.kind, submission.outcome) == (kind, "accepted")
+            assert submission.report == {"notes": [queue]}
+            attempt = submission.attempts.get()
+            assert (attempt.kind, attempt.queue, attempt.returns) == (kind, queue, 0)
+        assert not new.get_model("grader", "SecondVerdict").objects.exists()
+    finally:
+        _migrate(latest)
+
+
+def _migrate(target: list[tuple[str, str]]) -> Any:
+    executor = MigrationExecutor(connection)
+    return executor.migrate(target).apps
+
+
+def _submission(apps: Any, queue: str) -> int:
+    """Make a finished submission as the old tables hold it; return its key."""
+    user = apps.get_model("auth", "User").objects.create(username=queue)
+    exercise, _ = apps.get_model("grader", "Exercise").objects.get_or_create(
+        slug="rmsnorm", defaults={"title": "RMSNorm"}
+    )
+    moment = "2026-01-02T03:04:05Z"
+    submission = apps.get_model("grader", "Submission").objects.create(
+        public_id=f"abcdefghij{queue}",
+        user=user,
+        exercise=exercise,
+        track="cupy",
+        source="x = 1",
+        source_sha256="a" * 64,
+        source_bytes=5,
+        state="finished",
+        outcome="accepted",
+        score=1.0,
+        report={"notes": [queue]},
+        finished_at=moment,
+    )
+    submission.attempts.create(
+        number=1, queue=queue, state="finished", outcome="accepted", finished_at=moment
+    )
+    return int(submission.pk)
