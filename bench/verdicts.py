@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 
 from bench import rounds
-from gpu_worker.exercises import Exercise, get, slugs
+from gpu_worker.exercises import Exercise, get, on_track
 from gpu_worker.exercises.stored import Stored, stored
 from gpu_worker.judge import casegen, grade_source
 from gpu_worker.judge.compare import judge_case, measure
 from gpu_worker.judge.precision import bank_precision
 from gpu_worker.judge.reference import expected_results
 from gpu_worker.judge.rehearsal import play_case
+from gpu_worker.protocol import Track
 from gpu_worker.sandbox.client import Zygote
 
 HONEST_SEEDS = 200
@@ -40,7 +41,7 @@ def measure_honest(folder: Path, seeds: int = HONEST_SEEDS) -> dict[str, Any]:
 
     `LEARNML_BENCH_MINUTES` is the time for each exercise, after which no seed is begun.
     """
-    return {slug: _honest(get(slug), seeds) for slug in slugs()}
+    return {slug: _honest(get(slug), seeds) for slug in on_track(Track.NUMPY)}
 
 
 def _honest(exercise: Exercise, seeds: int) -> dict[str, Any]:
@@ -98,9 +99,13 @@ def measure_wrong(folder: Path, seeds: int = WRONG_SEEDS) -> dict[str, Any]:
     no round is begun that the last one's time would not fit into.
     """
     kept = rounds.Rounds("verdicts_wrong")
-    work = [(slug, item.path.stem) for slug in slugs() for item in stored(get(slug), "wrong")]
+    work = [
+        (slug, item.path.stem)
+        for slug in on_track(Track.NUMPY)
+        for item in stored(get(slug), "wrong")
+    ]
     kept.run(work, seeds, _grade_once)
-    return {slug: _summed_up(slug, kept) for slug in slugs()}
+    return {slug: _summed_up(slug, kept) for slug in on_track(Track.NUMPY)}
 
 
 def _grade_once(slug: str, stem: str, zygote: Zygote) -> dict[str, Any]:
@@ -141,12 +146,12 @@ def _summed_up(slug: str, kept: rounds.Rounds) -> dict[str, Any]:
 
 def measure_mistakes(folder: Path) -> dict[str, Any]:
     """Play every known mistake, and pairs that can be made together, and see what is named."""
-    parts = [(slug, kind) for slug in slugs() for kind in ("pairs", "single")]
+    parts = [(slug, kind) for slug in on_track(Track.NUMPY) for kind in ("pairs", "single")]
     with ProcessPoolExecutor(len(parts)) as pool:
         jobs = {part: pool.submit(_named, *part) for part in parts}
         return {
             slug: {kind: jobs[slug, kind].result() for kind in ("single", "pairs")}
-            for slug in slugs()
+            for slug in on_track(Track.NUMPY)
         }
 
 

@@ -10,10 +10,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gpu_worker.exercises.registry import Exercise, UnknownExerciseError, get, slugs
+    from gpu_worker.exercises.registry import Exercise, UnknownExerciseError, get, on_track, slugs
     from gpu_worker.exercises.spec import Group, PublicCase
 
-__all__ = ["Exercise", "Group", "PublicCase", "UnknownExerciseError", "get", "slugs"]
+__all__ = ["Exercise", "Group", "PublicCase", "UnknownExerciseError", "get", "on_track", "slugs"]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,8 +7,8 @@ that the judge sees directly, for example a changed input.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 Class = TypeVar("Class", bound=type)
@@ -75,3 +75,19 @@ class Bank:
     def sign(self, id: str, explanation: str, sign: str, **fields: Any) -> None:
         """Register a mistake that shows by a sign of `gpu_worker.judge.compare`."""
         self._mistakes.append(KnownMistake(id, explanation, sign=sign, **fields))
+
+
+def borrowed(
+    mistakes: Iterable[KnownMistake], tests: Iterable[str], *, without: Iterable[str] = ()
+) -> tuple[KnownMistake, ...]:
+    """Return another exercise's mistakes for one of the same class in another chapter.
+
+    Kept are those that one of the groups `tests` is there to catch, less those `without`. They
+    point to the formula `rmsnorm` of the chapter; steps and lines of the other one are left out.
+    """
+    groups, left_out = frozenset(tests), frozenset(without)
+    return tuple(
+        replace(known, step=None, line=None, formula="rmsnorm")
+        for known in mistakes
+        if known.test in groups and known.id not in left_out
+    )

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from gpu_worker.exercises.registry import Exercise, get, slugs
+from gpu_worker.exercises.registry import Exercise, get, on_track
+from gpu_worker.protocol import Track
 
 MISTAKES_RESULT: Final = "verdicts_mistakes.json"
 WRONG_RESULT: Final = "verdicts_wrong.json"
@@ -27,6 +28,8 @@ When a result is wrong, the judge plays each known mistake on the same inputs. O
 explains every result, right and wrong ones alike, within the tolerance. Where none does, pairs that
 change different steps are tried, and named if exactly one pair explains everything. Otherwise the
 report says that no known mistake explains the results: a name is never a guess.
+
+Exercises of the CuPy track alone borrow the mistakes of the class that they ask for.
 """
 
 
@@ -37,7 +40,7 @@ def mistakes_page(results: Path) -> str:
         OSError, ValueError: a measurement is missing or unreadable.
     """
     lines = [_INTRODUCTION, *_measured(results)]
-    for slug in slugs():
+    for slug in on_track(Track.NUMPY):
         lines += ["", *_bank(get(slug))]
     return "\n".join(lines) + "\n"
 
@@ -57,7 +60,7 @@ def _measured(results: Path) -> Iterator[str]:
     )
     yield f"| {columns} |"
     yield f"|{' --- |' * len(columns.split(' | '))}"
-    for slug in slugs():
+    for slug in on_track(Track.NUMPY):
         if slug not in mistakes:
             continue
         for kind, title in (("single", "one known mistake"), ("pairs", "two known mistakes")):

@@ -116,6 +116,12 @@ def slugs() -> tuple[str, ...]:
 
 
 @cache
+def on_track(track: Track) -> tuple[str, ...]:
+    """Return the slugs of the exercises that offer a track, sorted."""
+    return tuple(slug for slug in slugs() if track in get(slug).tracks)
+
+
+@cache
 def get(slug: str) -> Exercise:
     """Return the exercise with this slug.
 

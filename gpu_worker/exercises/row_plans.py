@@ -154,3 +154,26 @@ def for_kernels(plans: Sequence[CasePlan]) -> tuple[CasePlan, ...]:
         if everywhere and plan.group in _IN_EVERY_DTYPE and plan.dtype == "float16":
             kept.append(replace(plan, dtype="bfloat16", shape=shape))
     return tuple(kept)
+
+
+_LONGER_THAN_8192: Final = ("very-wide", "widest")
+
+
+def for_float32_kernels(
+    plans: Sequence[CasePlan], *, forward_only: bool = False
+) -> tuple[CasePlan, ...]:
+    """Return the plans that are left where x is float32, contiguous, with rows of at most 8,192.
+
+    For exercises about one kernel, which need no templates. `forward_only` leaves out what is only
+    about gradients.
+    """
+    kept: dict[CasePlan, None] = {}
+    for plan in plans:
+        if plan.dtype not in ("float32", "wide", "any") or plan.layout != "contiguous":
+            continue
+        if plan.shape in _LONGER_THAN_8192 or (forward_only and "dx" in plan.checks[:1]):
+            continue
+        checks = ("y",) if forward_only else plan.checks
+        dout = "random" if forward_only or plan.dout == "broadcast" else plan.dout
+        kept[replace(plan, dtype="float32", checks=checks, dout=dout)] = None
+    return tuple(kept)

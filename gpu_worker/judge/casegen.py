@@ -231,12 +231,16 @@ class CaseDrawer:
         """Three inputs in turn, over and over: nothing may drift."""
         self.new(0)
         inputs = [x, self.x(self.shape), self.x(self.shape)]
-        places = [(self.script.add(_contiguous(a)), self.script.add(self.dout(a))) for a in inputs]
+        places = [(self.script.add(_contiguous(a)), self.gradient(a)) for a in inputs]
         self.repeats = int(self.rng.integers(*_MANY_ROUNDS))
         for _ in range(self.repeats):
             for place, gradient in places:
                 self.script.forward(0, place)
                 self.script.backward(0, gradient)
+
+    def gradient(self, x: Array) -> int:
+        """Take a dout for x along; return its index, or -1 where the case does not go back."""
+        return -1 if self.checks <= {"y"} else self.script.add(self.dout(x))
 
     # --- values -------------------------------------------------------------------------------
     def x(self, shape: tuple[int, ...]) -> Array:

@@ -7,11 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from gpu_worker.exercises import get, slugs
+from gpu_worker.exercises import get, on_track
 from gpu_worker.judge import casegen, families
 from gpu_worker.judge.case import Case
 from gpu_worker.judge.reference import expected_results, reference_class
 from gpu_worker.judge.rehearsal import play_case
+from gpu_worker.protocol import Track
 from gpu_worker.sandbox.inside.wire import total_bytes
 
 MEGABYTE = 1 << 20
@@ -27,7 +28,7 @@ def drawn(slug: str, seed: int) -> list[Case]:
     return casegen.hidden_cases(get(slug), seed)
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_weights_add_up_and_every_group_has_cases(slug: str) -> None:
     exercise = get(slug)
     assert math.fsum(group.weight for group in exercise.groups) == pytest.approx(1.0)
@@ -36,7 +37,7 @@ def test_weights_add_up_and_every_group_has_cases(slug: str) -> None:
     assert len(cases) >= 90
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_every_family_is_in_every_grading(slug: str) -> None:
     wanted = {"normal", "uniform", "mean-three", "outlier", "constant-rows", "zero-rows"}
     wanted |= {"mixed-scales", "alternating", "bad-rows", "subnormal"}
@@ -45,7 +46,7 @@ def test_every_family_is_in_every_grading(slug: str) -> None:
         assert wanted <= {case.family for case in drawn(slug, seed)}
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_the_essential_shapes_layouts_and_dtypes_are_in_every_grading(slug: str) -> None:
     for seed in range(20):
         cases = drawn(slug, seed)
@@ -68,14 +69,14 @@ def test_the_essential_shapes_layouts_and_dtypes_are_in_every_grading(slug: str)
         assert any(case.family == "large" and case.dtype == np.float16 for case in cases)
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_over_time_every_family_meets_every_dtype(slug: str) -> None:
     seen = {(case.family, case.dtype.name) for seed in range(60) for case in drawn(slug, seed)}
     missing = {(family, dtype) for family in families.DRAWN for dtype in DTYPES} - seen
     assert not missing
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_every_sequence_of_calls_is_in_every_grading(slug: str) -> None:
     for seed in range(5):
         assert {case.layout for case in drawn(slug, seed)} >= set(SEQUENCES)
@@ -111,13 +112,13 @@ def test_a_refilled_array_is_the_same_array_with_other_numbers() -> None:
     assert len({content for _, content in seen}) == 3
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_inputs_stay_small(slug: str) -> None:
     for seed in range(20):
         assert sum(total_bytes(case.script.arrays) for case in drawn(slug, seed)) < 4 * MEGABYTE
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_the_reference_is_finite_on_all_cases_of_many_seeds(slug: str) -> None:
     exercise = get(slug)
     for seed in range(10):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpu_worker.exercises import get, slugs
+from gpu_worker.exercises import get, on_track, slugs
 from gpu_worker.exercises.bank import KnownMistake
 from gpu_worker.exercises.mistakes_page import mistakes_page
 from gpu_worker.judge import casegen
@@ -16,6 +16,7 @@ from gpu_worker.judge.diagnosis import JudgedCase, compose, diagnose
 from gpu_worker.judge.precision import Naming
 from gpu_worker.judge.reference import expected_results, reference_class
 from gpu_worker.judge.rehearsal import play_case, rehearse
+from gpu_worker.protocol import Track
 from gpu_worker.tests.conftest import Grade
 
 
@@ -26,7 +27,7 @@ def bank(slug: str) -> list[KnownMistake]:
 def variants() -> list[Any]:
     return [
         pytest.param(slug, known, id=f"{slug}-{known.variant.__name__}")
-        for slug in slugs()
+        for slug in on_track(Track.NUMPY)
         for known in get(slug).module("mistakes").MISTAKES
         if known.variant
     ]
@@ -124,7 +125,7 @@ def test_the_page_of_mistakes_is_current() -> None:
         assert all(f"| `{known.id}` |" in page for known in bank(slug))
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_the_reference_passes_its_own_cases_and_has_no_mistake(slug: str) -> None:
     exercise = get(slug)
     runs = rehearse(exercise, reference_class(exercise), 13)

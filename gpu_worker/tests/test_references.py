@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_worker.exercises import get, slugs
+from gpu_worker.exercises import get, on_track
 from gpu_worker.judge.reference import make_reference
 from gpu_worker.judge.rehearsal import rehearse
+from gpu_worker.protocol import Track
 from gpu_worker.sandbox.inside.script import arrange
 from gpu_worker.sandbox.inside.wire import ArrayValue
 
@@ -39,7 +40,7 @@ def numeric_gradient(loss: Any, at: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_gradients_agree_with_central_differences(slug: str, shape: tuple[int, ...]) -> None:
     draw = np.random.default_rng(1)
     x, dout = draw.standard_normal(shape), draw.standard_normal(shape)
@@ -58,7 +59,7 @@ def test_gradients_agree_with_central_differences(slug: str, shape: tuple[int, .
 
 @pytest.mark.parametrize("layout", ["fortran", "transposed", "strided", "reversed"])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_the_layout_changes_nothing_and_the_dtype_is_kept(
     slug: str, dtype: str, layout: str
 ) -> None:
@@ -72,7 +73,7 @@ def test_the_layout_changes_nothing_and_the_dtype_is_kept(
     assert np.array_equal(y, again)
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_the_chunked_yardstick_passes_every_case(slug: str) -> None:
     exercise = get(slug)
     cls = getattr(exercise.module("chunked_numpy"), exercise.class_name)
@@ -81,7 +82,7 @@ def test_the_chunked_yardstick_passes_every_case(slug: str) -> None:
             assert item.verdict.passed, (item.case.family, item.verdict.message)
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_an_empty_batch_gives_empty_results_and_zero_gradients(slug: str) -> None:
     layer = layer_for(slug, 5)
     assert layer.forward(np.empty((0, 3, 5))).shape == (0, 3, 5)

@@ -11,13 +11,20 @@ from gpu_worker.tests.cupy.conftest import GradeCupy
 
 FINDINGS = {
     *("argument-count", "compile-error", "divergent-barrier", "global-race", "launch-size"),
-    *("misaligned-access", "missing-barrier", "out-of-bounds-read", "out-of-bounds-write"),
-    *("uninitialised-shared", "unwritten-output", "wrong-scalar-type"),
+    *("misaligned-access", "missing-barrier", "order-dependent", "out-of-bounds-read"),
+    *("out-of-bounds-write", "read-after-free", "shared-size", "uninitialised-global"),
+    *("uninitialised-shared", "unwritten-output", "wrong-array-type", "wrong-scalar-type"),
 }
 NEED_HIDDEN_CASES = {
+    "array_expressions",
     "cached_by_address",
     "layout_ignored",
+    "long_rows_read_again",
+    "part_for_each_row",
+    "reads_x_twice",
     "thread_per_column",
+    "three_kernels",
+    "two_kernels",
     "vectors_misaligned",
 }
 """All others fail in the public cases already: the hidden ones would only take longer."""

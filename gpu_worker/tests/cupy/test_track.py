@@ -18,16 +18,19 @@ from gpu_worker.sandbox.client import Zygote
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
 
 OFFERING = [slug for slug in slugs() if Track.CUPY in get(slug).tracks]
+BOTH = ["layernorm", "rmsnorm"]
+STEPS = ["rmsnorm_fused_backward", "rmsnorm_fused_forward", "rmsnorm_two_kernels"]
+"""The exercises of the CuPy track alone, whose starters are right and move too much."""
 
 
 def test_a_cpu_node_offers_the_track() -> None:
-    assert OFFERING == ["layernorm", "rmsnorm"]
+    assert sorted([*BOTH, *STEPS]) == OFFERING
     assert devices.gradable_tracks(QUEUE_CPU) == [Track.NUMPY, Track.CUPY]
     assert devices.gradable_tracks(QUEUE_GPU) == []
     assert any(text.startswith("functional CuPy on CPU") for text in node.node_report().devices)
 
 
-@pytest.mark.parametrize("slug", OFFERING)
+@pytest.mark.parametrize("slug", BOTH)
 def test_the_starter_loads_and_is_not_accepted(slug: str, grade_cupy: GradeCupy) -> None:
     graded = grade_cupy(get(slug).starter("cupy"), slug, cases="public")
     assert graded.outcome == "runtime_error"
@@ -36,7 +39,7 @@ def test_the_starter_loads_and_is_not_accepted(slug: str, grade_cupy: GradeCupy)
 
 
 def test_plans_hold_bfloat16_and_every_family_layout_and_sequence_of_numpys() -> None:
-    for slug in OFFERING:
+    for slug in BOTH:
         exercise = get(slug)
         plain, kernels = exercise.plans_for("numpy"), exercise.plans_for("cupy")
         for name in ("group", "family", "layout", "sequence", "parameters", "dout", "checks"):
@@ -60,7 +63,7 @@ def test_array_expressions_are_accepted_and_marked_functional(
     forward, backward = report.counted.rows
     assert (forward.direction, backward.direction) == ("forward", "backward")
     assert forward.bytes_least == 2 * 16 * 1024 * 4
-    assert forward.launches == 11
+    assert forward.launches == 10
     assert forward.bytes_read + forward.bytes_written > 5 * forward.bytes_least
     assert "NDs moved" in report.counted.advice[0]
     assert Report.from_message(report.to_message()) == report

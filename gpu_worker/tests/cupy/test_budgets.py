@@ -1,0 +1,129 @@
+"""Budgets: a right submission that moves or launches too much is told so, and is not accepted."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from gpu_worker.exercises import get
+from gpu_worker.exercises.spec import Budget
+from gpu_worker.judge.budgets import budget_results, over_budget, spent
+from gpu_worker.judge.counting import counted_shapes
+from gpu_worker.protocol import Counted, CountedCall, Track
+from gpu_worker.sandbox.inside import wire
+from gpu_worker.tests.cupy.conftest import GradeCupy, submission
+
+FORWARD = get("rmsnorm_fused_forward")
+
+
+def counted(shape: tuple[int, int], moved: float, launches: int = 1) -> Counted:
+    size = 4 * shape[0] * shape[1]
+    call = CountedCall(
+        direction="forward", bytes_read=int((moved - 1) * size), bytes_written=size,
+        bytes_least=2 * size, launches=launches, kernels=[],
+    )  # fmt: skip
+    return Counted(shape=list(shape), dtype="float32", rows=[call])
+
+
+def judged(*counts: Counted) -> tuple[bool | None, int, str]:
+    spendings = spent(FORWARD, counts)
+    (group,) = budget_results(FORWARD, Track.CUPY, spendings)
+    failure = over_budget(spendings)
+    assert group.cases == 2
+    return group.passed, group.cases_passed, failure.message if failure else ""
+
+
+def test_within_the_budget_is_up_to_it() -> None:
+    assert judged(counted((16, 1024), 2.25), counted((8, 4096), 2.125)) == (True, 2, "")
+
+
+def test_over_one_budget_the_numbers_and_the_way_out_are_told() -> None:
+    passed, kept, message = judged(counted((16, 1024), 2.0625), counted((8, 4096), 2.5))
+    assert (passed, kept) == (False, 1)
+    assert message.startswith(
+        "Every result is right. But for x of shape 8 × 4096, forward moves 2.5 times the bytes of "
+        "x (1.5 read, 1 written) in 1 launch; allowed are 2.25 times in 1 launch. Once a "
+    )
+
+
+def test_launches_have_a_bound_of_their_own() -> None:
+    passed, kept, message = judged(counted((16, 1024), 2.0, 2), counted((8, 4096), 2.0))
+    assert (passed, kept) == (False, 1)
+    assert "in 2 launches; allowed are 2.25 times in 1 launch." in message
+
+
+def test_what_was_not_counted_is_over_its_budget() -> None:
+    twice = counted((16, 1024), 2.0)
+    twice = twice.model_copy(update={"rows": twice.rows * 2})
+    for first in (None, twice):
+        counts = [*([first] if first else []), counted((8, 4096), 2.0)]
+        passed, kept, message = judged(*counts)
+        assert (passed, kept) == (False, 1)
+        assert "no call of forward could be counted for x of shape 16 × 1024" in message
+
+
+def test_before_anything_was_counted_the_group_is_not_run() -> None:
+    (group,) = budget_results(FORWARD, Track.CUPY, None)
+    assert (group.passed, group.cases, group.cases_passed) == (None, 2, 0)
+    assert budget_results(FORWARD, Track.NUMPY, None) == []
+    assert budget_results(get("rmsnorm"), Track.CUPY, None) == []
+
+
+def test_shapes_of_budgets_are_counted_once_each_after_the_exercises_own() -> None:
+    assert counted_shapes(FORWARD) == [(16, 1024), (8, 4096)]
+    assert counted_shapes(get("softmax_cross_entropy")) == []
+    alone = dataclasses.replace(FORWARD, counted_shape=None)
+    assert counted_shapes(alone) == [(16, 1024), (8, 4096)]
+
+
+@pytest.mark.parametrize(
+    "slug", ["rmsnorm_two_kernels", "rmsnorm_fused_forward", "rmsnorm_fused_backward"]
+)
+def test_the_starter_is_right_and_over_the_budget(slug: str, grade_cupy: GradeCupy) -> None:
+    graded = grade_cupy(get(slug).starter("cupy"), slug, timed=False)
+    report = graded.report
+    assert graded.outcome == "contract_error"
+    assert [group.id for group in report.groups if not group.passed] == ["traffic"]
+    weight = next(group.weight for group in get(slug).groups if group.id == "traffic")
+    assert graded.score == pytest.approx(1 - weight)
+    assert report.failure is not None
+    assert report.failure.message.startswith("Every result is right.")
+    assert report.failure.message.endswith(get(slug).budgets[0].explanation)
+    assert report.counted is not None
+    assert not report.mistakes
+
+
+def test_a_wrong_program_is_not_counted_and_the_public_cases_have_no_budget(
+    grade_cupy: GradeCupy,
+) -> None:
+    slug = "rmsnorm_two_kernels"
+    graded = grade_cupy(submission("eps_outside_root", "wrong", slug), slug, cases="public")
+    assert [mistake.id for mistake in graded.report.mistakes] == ["eps-outside-root"]
+    assert [group.id for group in graded.report.groups] == ["public"]
+    assert graded.report.mistakes[0].formula == "rmsnorm"
+
+
+def test_a_submission_whose_counts_cannot_be_read_is_held(
+    grade_cupy: GradeCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(frames: Any) -> Any:
+        raise wire.WireError("not as an honest runner writes them")
+
+    monkeypatch.setattr("gpu_worker.judge.counting.read_notes", unreadable)
+    source = (FORWARD.folder / "reference_cupy.py").read_text(encoding="utf-8")
+    assert grade_cupy(source, FORWARD.slug).outcome == "flagged"
+
+
+def test_every_budget_names_a_group_of_its_own_and_can_be_kept() -> None:
+    for slug in ("rmsnorm_two_kernels", "rmsnorm_fused_forward", "rmsnorm_fused_backward"):
+        exercise = get(slug)
+        groups = {group.id for group in exercise.groups}
+        budgets: tuple[Budget, ...] = exercise.budgets
+        assert {budget.group for budget in budgets} <= groups
+        for budget in budgets:
+            assert budget.group not in {plan.group for plan in exercise.plans}
+            assert budget.direction in exercise.directions
+            assert budget.moved > {"forward": 2, "backward": 3}[budget.direction]
+            assert budget.explanation.endswith(".")
