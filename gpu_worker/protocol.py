@@ -6,19 +6,19 @@ Nothing here knows of Django. Times are durations in milliseconds (`_ms`) or Uni
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
+
+from gpu_worker.protocol_base import Identifier, Message, ProtocolError, Short, Text
+
+__all__ = ["Identifier", "Message", "ProtocolError", "Short", "Text"]
 
 PROTOCOL_VERSION: Final = 1
 MAX_SOURCE_BYTES = 64 * 1024
 MAX_OUTPUT_CHARACTERS = 64 * 1024
-
-
-class ProtocolError(ValueError):
-    """A message that does not follow the protocol; its text says where."""
+MAX_PUBLIC_ELEMENTS: Final = 256
 
 
 class Outcome(StrEnum):
@@ -59,40 +59,6 @@ class Phase(StrEnum):
     SETTING_UP = "setting_up"
     RUNNING = "running"
     COMPARING = "comparing"
-
-
-class Message(BaseModel):
-    """Base of all messages: immutable, no unknown fields, no NaN, no silent conversion."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False
-    )
-
-    def to_message(self) -> dict[str, Any]:
-        """Return plain JSON values, as they travel in the queue."""
-        return self.model_dump(mode="json")
-
-    @classmethod
-    def from_message(cls, data: object) -> Self:
-        """Parse what `to_message` made.
-
-        Raises:
-            ProtocolError: a field is missing, unknown, of another type or out of range.
-        """
-        try:
-            # Parsed as JSON, strictly: enums are strings there, and "1" is no number.
-            return cls.model_validate_json(json.dumps(data), strict=True)
-        except (TypeError, ValueError) as error:
-            if not isinstance(error, ValidationError):
-                raise ProtocolError(f"{cls.__name__}: not plain JSON values: {error}") from error
-            first = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(str(part) for part in first["loc"]) or "message"
-            raise ProtocolError(f"{cls.__name__}: {place}: {first['msg']}") from error
-
-
-Short = Annotated[str, Field(max_length=200)]
-Text = Annotated[str, Field(max_length=4_000)]
-Identifier = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.:-]+$")]
 
 
 class GradeJob(Message):
@@ -159,6 +125,22 @@ class WorstCase(Message):
     failed: bool
     histogram: Annotated[list[int], Field(max_length=64)] = []
     """Counts of elements per power-of-two bucket of units: <=0.25, 0.5, 1, 2, ... , rest."""
+
+
+class PublicResult(Message):
+    """One result of a public case, element by element, so that two gradings can be compared.
+
+    `case` is the public case's id, `values` what the submission gave in C order, None where that
+    is not finite; `units` says how large one unit is at each element, `limit` how many are allowed.
+    """
+
+    case: Identifier
+    quantity: Identifier
+    dtype: Short
+    shape: Annotated[list[int], Field(max_length=8)]
+    values: Annotated[list[float | None], Field(max_length=MAX_PUBLIC_ELEMENTS)]
+    units: Annotated[list[Annotated[float, Field(ge=0)]], Field(max_length=MAX_PUBLIC_ELEMENTS)]
+    limit: Annotated[float, Field(ge=0)]
 
 
 class Mistake(Message):
@@ -296,6 +278,7 @@ class Receipt(Message):
 class Report(Message):
     groups: Annotated[list[GroupResult], Field(max_length=64)] = []
     worst: WorstCase | None = None
+    public: Annotated[list[PublicResult], Field(max_length=64)] = []
     failure: Failure | None = None
     mistakes: Annotated[list[Mistake], Field(max_length=8)] = []
     output: Annotated[str, Field(max_length=MAX_OUTPUT_CHARACTERS)] = ""

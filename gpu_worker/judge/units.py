@@ -47,6 +47,12 @@ def limit_in_units(dtype: np.dtype[Any], dim: int, rows: int, *, summed_over_row
     return limit + PER_ROOT_OF_ROWS * math.sqrt(rows) if summed_over_rows else limit
 
 
+def unit_sizes(scale: Floats, dtype: np.dtype[Any]) -> Floats:
+    """Return how large one unit of `dtype` is where the terms have this size."""
+    info = dtypes.limits_of(dtype)
+    return np.asarray(float(info.eps) * scale + float(info.smallest_subnormal))
+
+
 def error_in_units(
     got: NDArray[Any], expected: Floats, scale: Floats, dtype: np.dtype[Any]
 ) -> Floats:
@@ -56,10 +62,10 @@ def error_in_units(
     or the largest number of the same sign is right.
     """
     info = dtypes.limits_of(dtype)
-    u, subnormal, largest = float(info.eps), float(info.smallest_subnormal), float(info.max)
+    u, largest = float(info.eps), float(info.max)
     with np.errstate(invalid="ignore", over="ignore"):
         wide = got.astype(np.float64)
-        error = np.array(np.abs(wide - expected) / (u * scale + subnormal))
+        error = np.array(np.abs(wide - expected) / unit_sizes(scale, dtype))
         overflows = np.abs(expected) >= largest * (1 - u)
         error[overflows & (wide * np.sign(expected) >= largest * (1 - u))] = 0.0
     error[np.isnan(error)] = np.inf

@@ -97,7 +97,8 @@ def test_a_hidden_case_shows_one_element_and_no_other_of_its_numbers(
     assert worst is not None
     assert worst.failed
     cases = casegen.hidden_cases(get("rmsnorm"), int(graded.report.receipt.seed, 16))  # type: ignore[union-attr]
-    text = graded.report.model_dump_json()
+    # Results of public cases may look alike.
+    text = graded.report.model_copy(update={"public": []}).model_dump_json()
     shown = {worst.expected, worst.got}
     for case in cases:
         for array in case.script.arrays:
