@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from bench import (
+    cupy_verdicts,
     grading,
     kernels_registers,
     lighthouse,
@@ -26,6 +27,8 @@ MEASUREMENTS = {
     "lighthouse": lighthouse.measure,
     "numpy_references": numpy_references.measure,
     "kernels_registers": kernels_registers.measure,
+    "cupy_verdicts": cupy_verdicts.measure,
+    "cupy_times": cupy_verdicts.measure_times,
     "verdicts_honest": verdicts.measure_honest,
     "verdicts_wrong": verdicts.measure_wrong,
     "verdicts_mistakes": verdicts.measure_mistakes,

@@ -19,6 +19,8 @@ Work = tuple[str, str]
 """An exercise's slug and the name of one of its submissions."""
 Grade = Callable[[str, str, Zygote], dict[str, Any]]
 
+_CODE = frozenset({".py", ".cu", ".cpp", ".h", ".inc", ".ld"})
+
 _zygotes: list[Zygote] = []
 
 
@@ -89,7 +91,7 @@ def code_sha256() -> str:
     """Return a hash of the engine's code and submissions, tests left out."""
     found = hashlib.sha256()
     folder = Path(gpu_worker.__file__).parent
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in _CODE):
         if "tests" not in path.relative_to(folder).parts:
             found.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes())
     return found.hexdigest()

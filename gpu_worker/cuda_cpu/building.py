@@ -72,6 +72,11 @@ def compile_source(
     return Build(library, key, translation.kernels, notes, cached=False, seconds=seconds)
 
 
+def forget() -> None:
+    """Have everything compiled anew, also what the worker's folder keeps: to measure."""
+    _cache.clear()
+
+
 @functools.cache
 def unavailable() -> str:
     """Return why kernels cannot be compiled on this machine and what to do, "" if they can."""

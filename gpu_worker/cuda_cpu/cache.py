@@ -48,6 +48,14 @@ class Cache:
         if self._puts % _LOOK_EVERY == 1:
             self.prune(path.parent)
 
+    def clear(self) -> None:
+        """Forget every library, also those in the folder."""
+        with self._lock:
+            self._recent.clear()
+        folder = self._path("").parent
+        if folder.is_dir():
+            self.prune(folder, kept=0)
+
     @staticmethod
     def prune(folder: Path, kept: int = KEPT) -> None:
         """Remove the oldest libraries where there are more than are kept."""

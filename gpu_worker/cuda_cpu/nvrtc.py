@@ -66,6 +66,11 @@ def _resources(
     return compile_for(source, "sm_90", compiler_options, name_expressions)
 
 
+def forget() -> None:
+    """Ask NVIDIA's compiler anew: to measure."""
+    _resources.cache_clear()
+
+
 def compile_for(
     source: str,
     architecture: str,
