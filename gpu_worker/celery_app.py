@@ -28,6 +28,7 @@ from celery.signals import (
 
 from gpu_worker import queues
 from gpu_worker.gpu.fleet import Watch, fleet
+from gpu_worker.gpu.intake import Intake
 from gpu_worker.reporter import NodeReporter
 from gpu_worker.sandbox import isolation
 from gpu_worker.sandbox.errors import RefusedError
@@ -66,7 +67,8 @@ def _announce(sender: Any = None, **_: Any) -> None:
     consumed = [queue.name for queue in sender.app.amqp.queues.consume_from.values()]
     queue = consumed[0] if consumed else queues.QUEUE_CPU
     if queue == queues.QUEUE_GPU:
-        Watch(fleet()).start()
+        isolated = bool(isolation.establish().setup.bubblewrap)
+        Watch(fleet(), Intake(sender, isolated=isolated).follow).start()
     NodeReporter(sender.app, queue).start()
 
 
@@ -83,3 +85,4 @@ def _close_zygote(**_: Any) -> None:
     from gpu_worker import tasks
 
     tasks.zygote.close()
+    tasks.lane.close()

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from gpu_worker import devices
-from gpu_worker.gpu.fleet import fleet
-from gpu_worker.protocol import GpuReport, NodeReport
+from gpu_worker.gpu.fleet import fleet, usable
+from gpu_worker.protocol import GpuReport, NodeReport, Track
 from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.sandbox import isolation
 
@@ -30,6 +30,7 @@ def node_report(queue: str = QUEUE_CPU) -> NodeReport:
         RefusedError: submissions cannot be isolated here.
     """
     found = isolation.establish()
+    gpus = _gpus(queue)
     return NodeReport(
         node=node_name(),
         queue=queue,
@@ -39,11 +40,21 @@ def node_report(queue: str = QUEUE_CPU) -> NodeReport:
         numpy=np.__version__,
         platform=f"{platform.system()} {platform.release()} {platform.machine()}"[:200],
         devices=devices.described(queue)[:64],
-        gpus=_gpus(queue),
-        tracks=devices.gradable_tracks(queue),
+        gpus=gpus,
+        tracks=_tracks(queue, gpus, isolated=bool(found.setup.bubblewrap)),
     )
 
 
 def _gpus(queue: str) -> list[GpuReport]:
     """Return the devices of a worker of the queue for them; those of others are not looked at."""
     return fleet().reports()[:64] if queue == QUEUE_GPU else []
+
+
+def _tracks(queue: str, gpus: list[GpuReport], *, isolated: bool) -> list[Track]:
+    """Return what the worker grades now: a GPU node only while a device of its works.
+
+    `isolated`: this machine has the namespaces that a run on a device needs.
+    """
+    if queue != QUEUE_GPU:
+        return devices.gradable_tracks(queue)
+    return [Track.CUPY] if isolated and usable(gpus) else []

@@ -8,6 +8,7 @@ from typing import Any
 from celery import shared_task
 
 from gpu_worker import devices, reporter, running
+from gpu_worker.gpu.lane import Lane, ReturnedError
 from gpu_worker.judge import Graded, grade_source
 from gpu_worker.node import node_name
 from gpu_worker.protocol import (
@@ -27,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 zygote = Zygote()
 """This process's zygote; see `gpu_worker.celery_app` for when it starts."""
+lane = Lane()
+"""This process's way to the devices of its machine; takes none before a job is for one."""
 
 
 @shared_task(name=TASK_GRADE, bind=True)
@@ -45,8 +48,13 @@ def grade(self: Any, message: Any) -> None:
         logger.warning("Submission %s came back from a worker that died.", job.submission)
         reporter.send_redelivery(self.app, job)
         return
-    with reporter.JobReporter(self.app, job) as progress:
-        graded = _grade_or_explain(job, progress)
+    try:
+        with reporter.JobReporter(self.app, job) as progress:
+            graded = _grade_or_explain(job, progress)
+    except ReturnedError as error:
+        logger.warning("Submission %s goes back: %s", job.submission, error)
+        reporter.send_returned(self.app, job, str(error))
+        return
     reporter.send_verdict(self.app, as_verdict(job, graded))
 
 
@@ -72,9 +80,15 @@ def _came_back(task: Any) -> bool:
 
 
 def _grade_or_explain(job: GradeJob, progress: reporter.JobReporter) -> Graded:
-    """Grade, once more if the sandbox failed; any failure of ours becomes `not_gradable`."""
+    """Grade, once more if the sandbox failed; any failure of ours becomes `not_gradable`.
+
+    Raises:
+        ReturnedError: the job is for a device, and there is none for it here.
+    """
     for last_try in (False, True):
         try:
+            if job.kind is NodeKind.DEVICE:
+                return lane.grade(job, node_name(), progress.update)
             if job.track not in devices.gradable_tracks(QUEUE_CPU):
                 raise LookupError(f"It does not grade the track {job.track}.")
             return grade_source(
@@ -86,6 +100,8 @@ def _grade_or_explain(job: GradeJob, progress: reporter.JobReporter) -> Graded:
                 node=node_name(),
                 on_progress=progress.update,
             )
+        except ReturnedError:
+            raise
         except SandboxError as error:
             logger.warning("Submission %s: the sandbox failed: %s", job.submission, error)
             if last_try:

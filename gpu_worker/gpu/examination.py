@@ -49,7 +49,7 @@ def examine(gpu: Gpu, seconds: float = SECONDS) -> Facts:
         raise UnusableError(gpu.problem)
     child = subprocess.Popen(  # noqa: S603  a list, no shell; our own module
         [sys.executable, "-m", "gpu_worker.gpu.probe", gpu.uuid],
-        env=_environment(gpu),
+        env=environment_of(gpu),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -70,7 +70,7 @@ def examine(gpu: Gpu, seconds: float = SECONDS) -> Facts:
         raise UnusableError(f"The probe's answer cannot be read: {first['msg']}.") from error
 
 
-def _environment(gpu: Gpu) -> dict[str, str]:
+def environment_of(gpu: Gpu) -> dict[str, str]:
     """Return what the probe gets: its device alone, nothing of the queue, no shared caches."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return {

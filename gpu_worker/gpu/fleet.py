@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from gpu_worker.gpu import inventory
+from gpu_worker.gpu import inventory, quarantine
 from gpu_worker.gpu.examination import Facts, UnusableError, examine
 from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.lock import BusyError, device_lock
@@ -86,6 +86,14 @@ class Fleet:
                 logger.error("The GPU %s is gone.", uuid)
             health.reason, health.next_at = GONE, self._clock()
         self._known |= found
+        for uuid in found:
+            self._hear_of_lanes(uuid, self._health[uuid])
+
+    def _hear_of_lanes(self, uuid: str, health: Health) -> None:
+        """Take note of a quarantine that a lane has put a device into."""
+        reason = quarantine.reason(uuid)
+        if reason and not health.reason:
+            health.failed(reason, self._clock())
 
     def _examine_now(self, gpu: Gpu, health: Health) -> None:
         was = health.reason
@@ -100,12 +108,21 @@ class Fleet:
         except (UnusableError, OSError) as error:
             with self._lock:
                 health.failed(str(error)[:4_000], self._clock())
+            self._put(gpu.uuid, health.reason)
             logger.error("The GPU %s (%s) is in quarantine: %s", gpu.uuid, gpu.name, error)
             return
         with self._lock:
             health.passed(facts, self._clock())
+        quarantine.lift(gpu.uuid)
         if was:
             logger.warning("The GPU %s (%s) works again.", gpu.uuid, gpu.name)
+
+    def _put(self, uuid: str, reason: str) -> None:
+        try:
+            quarantine.put(uuid, reason)
+        except OSError as error:
+            # This node reports it all the same; other workers examine it themselves.
+            logger.warning("The quarantine of %s could not be written: %s", uuid, error)
 
     def reports(self) -> list[GpuReport]:
         """Return what is known of each device, in the order of their buses."""
@@ -130,6 +147,11 @@ class Fleet:
         )
 
 
+def usable(reports: Sequence[GpuReport]) -> bool:
+    """True if at least one device takes submissions, now or as soon as it is free."""
+    return any(report.state in ("ready", "busy") for report in reports)
+
+
 def _state(health: Health) -> str:
     if health.reason:
         return "quarantined"
@@ -141,14 +163,17 @@ def _state(health: Health) -> str:
 class Watch(threading.Thread):
     """Keeps a fleet's knowledge fresh, beside the node's reports: a sick device takes its time."""
 
-    def __init__(self, watched: Fleet) -> None:
+    def __init__(self, watched: Fleet, tell: Callable[[bool], None] = lambda usable: None) -> None:
+        """`tell` is called after each look with whether any device is usable."""
         super().__init__(name="gpu-watch", daemon=True)
         self._fleet = watched
+        self._tell = tell
 
     def run(self) -> None:
         while True:
             try:
                 self._fleet.refresh()
+                self._tell(usable(self._fleet.reports()))
             except Exception:
                 # The worker goes on reporting, and with it that it knows nothing new.
                 logger.exception("The node's GPUs could not be looked at.")

@@ -27,7 +27,7 @@ def device_lock(uuid: str) -> Iterator[None]:
         BusyError: another process holds it.
         OSError: the folder of locks cannot be used.
     """
-    place = _folder() / f"{re.sub(r'[^A-Za-z0-9-]', '_', uuid)}.lock"
+    place = place_of(uuid, ".lock")
     descriptor = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         try:
@@ -37,6 +37,15 @@ def device_lock(uuid: str) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def place_of(uuid: str, ending: str) -> Path:
+    """Return the file about a device in the folder that workers of a machine share.
+
+    Raises:
+        OSError: the folder cannot be made.
+    """
+    return _folder() / f"{re.sub(r'[^A-Za-z0-9-]', '_', uuid)}{ending}"
 
 
 def _folder() -> Path:

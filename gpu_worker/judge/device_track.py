@@ -17,10 +17,15 @@ from gpu_worker.sandbox.client import Zygote
 
 
 class DeviceTrack(Protocol):
-    """One device, held for one grading. `library` is that of its jobs, see `inside.wire.Job`."""
+    """One device, held for one grading."""
 
-    library: str
-    execution: str
+    @property
+    def library(self) -> str:
+        """The module of arrays of its jobs, see `inside.wire.Job`."""
+
+    @property
+    def execution(self) -> str:
+        """How a report says where the program ran."""
 
     def further_cases(self, exercise: Exercise, seed: int) -> list[Case]:
         """Return the hidden cases that only a device can run."""

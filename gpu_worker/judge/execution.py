@@ -164,6 +164,7 @@ def run_request(
     *,
     job: bytes = b"",
     job_descriptor: int | None = None,
+    job_writable: bool = False,
 ) -> RunResult:
     """Run a job, given as bytes or as an open file, under an exercise's limits.
 
@@ -181,6 +182,7 @@ def run_request(
             result_bytes=result_bytes,
             on_frame=on_frame,
             job_descriptor=job_descriptor,
+            job_writable=job_writable,
         )
     )
 
@@ -283,6 +285,10 @@ def _reason_to_stop(
         limit, measured = memory_texts(run, limits)
         text = "The program used up the memory that is allowed, kept on, and was stopped."
         return Stop(Outcome.MEMORY_LIMIT, text, limit=limit, measured=measured)
+    if run.overflow == "ender":
+        limit = f"{limits['device_megabytes']:g} MB"
+        text = "The program took more of the device's memory than is allowed, and was stopped."
+        return Stop(Outcome.MEMORY_LIMIT, text, limit=limit, measured=f"more than {limit}")
     if timeout := _time_stop(run, limits, earlier):
         return timeout
     if run.forged or transcript.forged:

@@ -183,6 +183,9 @@ def draw_shape(name: str, draw: Draw) -> Shape:
         "hundreds-of-rows": lambda: (one_of(250, 300), some(2, 4)),
         "small-square": lambda: (some(6, 9), one_of(128, 129, 200)),
         "wide-row": lambda: (1, one_of(8192, 16385)),
+        # Of a device: more rows than there are blocks in y, and rows that vectors divide.
+        "many-rows": lambda: (200_000, one_of(16, 33)),
+        "packed": lambda: (some(2, 9), one_of(64, 256, 1024)),
         "widest-row": lambda: (1, 16384),
         "empty": lambda: ((0, 3, some(2, 9)), (2, 0, some(2, 9)), (0, some(2, 9)))[some(0, 2)],
     }

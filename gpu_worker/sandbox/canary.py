@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,8 +31,23 @@ _HARNESS: Final = "read the harness"
 _SCRATCH: Final = "wrote to its scratch folder"
 
 
-def breaches(zygote: ZygoteProcess, setup: Setup) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """What a run is granted beyond the usual: what the canary may find possible.
+
+    `limits` replaces usual limits by name, None for none; `environment` adds variables.
+    """
+
+    possible: frozenset[str] = frozenset()
+    environment: tuple[str, ...] = ()
+    dumpable: bool = False
+    limits: Mapping[str, int | None] = field(default_factory=dict)
+
+
+def breaches(zygote: ZygoteProcess, setup: Setup, granted: Granted | None = None) -> list[str]:
     """Run the canary; return in words what it could do although a wall should be there.
+
+    `granted` is what this setup allows on purpose, nothing if it is left out.
 
     Raises:
         SandboxError: it could not be run, or did not come to its end.
@@ -43,7 +59,7 @@ def breaches(zygote: ZygoteProcess, setup: Setup) -> list[str]:
         secret.write_text("for nobody's eyes")
         secret.chmod(0o644)
         found = _run(zygote, setup, secret)
-    return list(_judge(found, setup))
+    return list(_judge(found, setup, granted or Granted()))
 
 
 def _run(zygote: ZygoteProcess, setup: Setup, secret: Path) -> dict[str, Any]:
@@ -73,8 +89,10 @@ def _run(zygote: ZygoteProcess, setup: Setup, secret: Path) -> dict[str, Any]:
     return found
 
 
-def _judge(found: dict[str, Any], setup: Setup) -> Iterator[str]:
+def _judge(found: dict[str, Any], setup: Setup, granted: Granted) -> Iterator[str]:
     for name in found["possible"]:
+        if name in granted.possible:
+            continue
         if name == _SCRATCH and setup.bubblewrap:
             continue
         if name == _HARNESS and not setup.landlock:
@@ -94,17 +112,17 @@ def _judge(found: dict[str, Any], setup: Setup) -> Iterator[str]:
         yield "it has capabilities"
     if not found["no_new_privileges"]:
         yield "it can gain privileges"
-    if found["dumpable"]:
+    if found["dumpable"] and not granted.dumpable:
         yield "its memory can be read by others"
     if found["descriptors"] != [0, 1, 2, 3, 4]:
         yield f"it has the open descriptors {found['descriptors']}"
-    if found["environment"] != _ENVIRONMENT:
+    if found["environment"] != sorted((*_ENVIRONMENT, *granted.environment)):
         yield "it has another environment"
-    yield from _judge_limits(found["limits"])
+    yield from _judge_limits(found["limits"], granted)
 
 
-def _judge_limits(limits: dict[str, list[int]]) -> Iterator[str]:
-    most = {
+def _judge_limits(limits: dict[str, list[int]], granted: Granted) -> Iterator[str]:
+    usual: dict[str, int | None] = {
         "AS": _MEMORY_BYTES,
         "CPU": int(_SECONDS) + 1,
         "FSIZE": _FILE_BYTES,
@@ -114,7 +132,9 @@ def _judge_limits(limits: dict[str, list[int]]) -> Iterator[str]:
         "STACK": 64 * _MEGABYTE,
         "MEMLOCK": 0,
     }
-    for name, value in most.items():
+    for name, value in {**usual, **granted.limits}.items():
+        if value is None:
+            continue
         soft, hard = limits[name]
         if not (0 <= soft <= value and 0 <= hard <= value):
             yield f"its limit {name} is {hard}, not {value}"

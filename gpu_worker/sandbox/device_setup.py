@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpu_worker.sandbox import bubblewrap, device_syscalls
+from gpu_worker.sandbox.canary import Granted
 from gpu_worker.sandbox.device_profile import OPEN_FILES, THREADS, DeviceProfile
 from gpu_worker.sandbox.errors import RefusedError
 from gpu_worker.sandbox.inside.device.walls import DeviceWalls
@@ -60,6 +61,16 @@ class DeviceSetup(Setup):
     def builds_kernels(self) -> bool:
         """False: CuPy builds them in the runner, by NVIDIA's own compiler."""
         return False
+
+    @property
+    def granted(self) -> Granted:
+        """What a run with a device may do that no other may."""
+        return Granted(
+            possible=frozenset({"started a thread", "read the table of processes"}),
+            environment=tuple(self._profile.environment()),
+            dumpable=True,
+            limits={"AS": None, "MEMLOCK": None, "NPROC": THREADS, "NOFILE": OPEN_FILES},
+        )
 
     def interpreter(self) -> Interpreter:
         """Return the worker's Python with CuPy."""

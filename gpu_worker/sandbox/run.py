@@ -45,7 +45,7 @@ class Request:
     job_writable: bool = False
     """The runner may write to that memory too: results come back in it."""
     ender: int | None = None
-    """A descriptor that ends the run when something can be read from it, for a watch outside."""
+    """A descriptor that ends the run when something is read from it, for a watch outside."""
     grace_seconds: float = GRACE_SECONDS
 
 
@@ -167,7 +167,11 @@ class Collector:
             self._selector.unregister(descriptor)
 
     def _take_end(self, descriptor: int) -> None:
-        self._overflow("ender", descriptor)
+        if os.read(descriptor, _READ_BYTES):
+            self._overflow("ender", descriptor)
+        else:
+            # The watch has ended: it sees nothing any more.
+            self._selector.unregister(descriptor)
 
     def _take_output(self, descriptor: int) -> None:
         data = os.read(descriptor, _READ_BYTES)

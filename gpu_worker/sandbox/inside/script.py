@@ -36,7 +36,8 @@ def arrange(value: ArrayValue) -> NDArray[Any]:
 
     `transposed` is a transposed view in two dimensions, and one with the first two axes swapped
     in more; `strided` leaves NaN between the elements; `reversed` has negative strides;
-    `broadcast` has strides of zero and is read-only.
+    `broadcast` has strides of zero and is read-only; `offset` begins one element into its memory,
+    where no address fits a vector of several.
     """
     values = value.values
     if value.layout == "fortran":
@@ -51,6 +52,10 @@ def arrange(value: ArrayValue) -> NDArray[Any]:
     if value.layout == "reversed":
         flipped = np.flip(values).copy()
         return np.flip(flipped)
+    if value.layout == "offset":
+        later = np.empty(values.size + 1, values.dtype)
+        later[1:] = values.ravel()
+        return later[1:].reshape(values.shape)
     if value.layout == "broadcast":
         return np.broadcast_to(values.copy(), value.shape)
     return values.copy()

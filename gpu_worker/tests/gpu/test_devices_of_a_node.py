@@ -125,7 +125,7 @@ def test_a_device_that_works_says_what_it_is(
     assert (facts.compute_capability, facts.cuda, facts.cuda_of_driver) == ("9.0", "13.0", "13.1")
     assert (facts.memory_megabytes, facts.free_megabytes) == (8, 4)
     assert facts.copy_gigabytes_per_second > 0
-    assert "REDIS_URL" not in examination._environment(GPU)
+    assert "REDIS_URL" not in examination.environment_of(GPU)
 
 
 @pytest.mark.parametrize(
@@ -337,7 +337,11 @@ def test_only_a_worker_of_the_gpu_queue_reports_devices(
     assert node_report(QUEUE_CPU).gpus == []
     report = NodeReport.from_message(node_report(QUEUE_GPU).to_message())
     assert [gpu.uuid for gpu in report.gpus] == [GPU.uuid]
-    assert report.tracks == [], "no submission is sent to a device yet"
+    assert report.tracks == ["cupy"]
+    bench.failing = "Xid 79"
+    bench.after(EXAMINED_EVERY_SECONDS)
+    report = node_report(QUEUE_GPU)
+    assert (report.tracks, report.gpus[0].reason) == ([], "Xid 79")
 
 
 @pytest.mark.parametrize(("queue", "watches"), [(QUEUE_GPU, 1), (QUEUE_CPU, 0)])
@@ -351,7 +355,7 @@ def test_a_worker_watches_devices_if_its_queue_is_for_them(
 
     class Started:
         def __init__(self, *arguments: Any) -> None:
-            self.what = "report" if len(arguments) == 2 else "watch"
+            self.what = "report" if arguments[-1] == queue else "watch"
 
         def start(self) -> None:
             started.append(self.what)

@@ -22,6 +22,7 @@ from .walls import DeviceWalls
 PROC: Final = "/proc"
 THREAD_NAMES: Final = "/proc/self/task"
 _STATM_RESIDENT: Final = 1
+_STATM_SHARED: Final = 2
 
 
 def mount_own_proc() -> None:
@@ -69,8 +70,13 @@ def landlock_rules(walls: DeviceWalls) -> list[tuple[str, int]]:
 
 
 class ResidentWatch(MemoryWatch):
-    """Looks at the memory that the runner has in use, not at the address space it reserved."""
+    """Looks at the memory that the runner has in use, not at the address space it reserved.
+
+    What it shares, with the judge for example, does not count.
+    """
 
     def _is_at_limit(self) -> bool:
-        fields = self._fields()
-        return len(fields) > _STATM_RESIDENT and (int(fields[_STATM_RESIDENT]) * PAGE > self._limit)
+        fields = [int(field) for field in self._fields()]
+        if len(fields) <= _STATM_SHARED:
+            return False
+        return (fields[_STATM_RESIDENT] - fields[_STATM_SHARED]) * PAGE > self._limit

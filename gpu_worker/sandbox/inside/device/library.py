@@ -61,6 +61,11 @@ class DeviceLibrary(NumpyLibrary):
         self.synchronize()
         return self._fetch(result)
 
+    def fetch_into(self, result: Any, room: Any) -> None:
+        """Copy a result into a contiguous NumPy array of its dtype and shape."""
+        self.synchronize()
+        self._fetch(result, out=room)
+
     def check(self, result: Any) -> None:
         """Meet the errors of a call in that call: a launch that fails says so later."""
         self.synchronize()

@@ -59,17 +59,15 @@ class _Memory:
         """Return a NumPy array over the bytes from `place` on."""
         return np.frombuffer(self._bytes, dtype, math.prod(shape), place).reshape(shape)
 
-    def put(self, values: Any, place: int) -> int:
-        """Write an array's bytes from `place` on; return where they end.
+    def room(self, like: Any, place: int) -> Any:
+        """Return the room for a result from `place` on.
 
         Raises:
             RefusalError: there is no room for so large a result.
         """
-        end = place + values.nbytes
-        if end > len(self._bytes):
-            raise RefusalError(Reason.RESULT_TOO_LARGE, str(values.shape))
-        self.array(values.dtype, values.shape, place)[...] = values
-        return end
+        if place + like.nbytes > len(self._bytes):
+            raise RefusalError(Reason.RESULT_TOO_LARGE, str(like.shape))
+        return self.array(like.dtype, like.shape, place)
 
 
 class _Player:
@@ -122,10 +120,11 @@ class _Player:
         """Write the results of a call into the memory, and tell their dtypes and shapes."""
         place, heads = self._calls.results, b""
         for value in self._results:
-            values = self._library.values_of(value)
-            head = encode_head(values)
+            room = self._memory.room(value, place)
+            self._library.fetch_into(value, room)
+            head = encode_head(room)
             heads += _LENGTH.pack(len(head)) + head
-            place = self._memory.put(values, place)
+            place += room.nbytes
         self._results.clear()
         self._channel.send(Kind.BEGIN, 2, heads)
 

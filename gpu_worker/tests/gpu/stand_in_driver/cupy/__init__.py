@@ -1,6 +1,8 @@
-"""A stand-in for CuPy and the driver below it: for the probe's control flow, and nothing else.
+"""A stand-in for CuPy and the driver below it: for the control flow of a node, and nothing else.
 
-The environment variable STAND_IN_DRIVER says how its device behaves. Its figures are invented.
+Arrays are NumPy's under another name, and what is called a device is this process. The environment
+variable STAND_IN_DRIVER says how a probe's device behaves; in a run, a submission breaks it by
+`cupy.cuda.stand_in_break()`. Its figures are invented.
 """
 
 from __future__ import annotations
@@ -14,8 +16,58 @@ import numpy as np
 
 __version__ = "0.stand.in"
 BEHAVIOUR = os.environ.get("STAND_IN_DRIVER", "")
-uint8, uint32 = np.uint8, np.uint32
-zeros, empty, copyto, asnumpy = np.zeros, np.empty, np.copyto, np.asarray
+uint8, uint32, int32 = np.uint8, np.uint32, np.int32
+float16, float32, float64 = np.float16, np.float32, np.float64
+inf = np.inf
+
+
+class CUDARuntimeError(RuntimeError):
+    """Named as CuPy's own."""
+
+
+class MemoryPointer:
+    def __init__(self, owner: Any, offset: int = 0) -> None:
+        self.owner, self.offset = owner, offset
+
+    def __add__(self, offset: int) -> MemoryPointer:
+        return MemoryPointer(self.owner, self.offset + offset)
+
+
+class ndarray(np.ndarray):
+    def __new__(
+        cls, shape: Any, dtype: Any = float, memptr: Any = None, strides: Any = None
+    ) -> ndarray:
+        if memptr is None:
+            return np.ndarray.__new__(cls, shape, dtype)
+        return np.ndarray.__new__(cls, shape, dtype, memptr.owner, memptr.offset, strides)
+
+    @property
+    def data(self) -> MemoryPointer:
+        return MemoryPointer(self.view(np.ndarray))
+
+
+def asarray(values: Any, dtype: Any = None) -> ndarray:
+    return np.array(values, dtype).view(ndarray)
+
+
+def asnumpy(array: Any, out: Any = None) -> Any:
+    _look()
+    if out is None:
+        return np.array(array)
+    out[...] = array
+    return out
+
+
+def __getattr__(name: str) -> Any:
+    found = getattr(np, name)
+    if not callable(found) or isinstance(found, type):
+        return found
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        made = found(*arguments, **named)
+        return made.view(ndarray) if isinstance(made, np.ndarray) else made
+
+    return call
 
 
 class RawKernel:
@@ -42,14 +94,35 @@ class _Event:
         return
 
 
+_broken: list[str] = []
+
+
+def _look() -> None:
+    """An error of a device stays with the process that made it."""
+    if _broken:
+        raise CUDARuntimeError(_broken[0])
+
+
+def _break() -> None:
+    _broken.append("cudaErrorIllegalAddress: an illegal memory access was encountered")
+
+
 def _properties(device: int) -> dict[str, Any]:
-    return {"name": os.environ["CUDA_VISIBLE_DEVICES"].encode(), "major": 9, "minor": 0}
+    name = os.environ["CUDA_VISIBLE_DEVICES"].encode()
+    return {"name": name, "major": 9, "minor": 0, "l2CacheSize": 1 << 16}
+
+
+def _memcpy(*arguments: Any) -> None:
+    return
 
 
 cuda = SimpleNamespace(
     Event=_Event,
     get_elapsed_time=lambda first, last: (last.at - first.at) * 1e3,
+    stand_in_break=_break,
     runtime=SimpleNamespace(
+        CUDARuntimeError=CUDARuntimeError,
+        deviceSynchronize=_look,
         getDeviceProperties=_properties,
         memGetInfo=lambda: (1 << 22, 1 << 23),
         runtimeGetVersion=lambda: 13000,

@@ -1,0 +1,40 @@
+"""Hidden cases that only a device can run, or that only there mean what they say.
+
+More rows than a grid has blocks in its second dimension (65,535), and arrays that begin where no
+vector load may: a device stops a kernel that does not look. What fits into no such case, more than
+2**31 elements, is checked where calls are timed; see `speed`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from gpu_worker.exercises.registry import Exercise
+from gpu_worker.exercises.spec import CasePlan
+from gpu_worker.judge.case import Case
+from gpu_worker.judge.casegen import CaseDrawer
+
+_STREAM: Final = 2
+"""Draws for these cases go beside those of all others, which stay what they are without them."""
+_GROUP: Final = "shapes"
+
+
+def plans(exercise: Exercise) -> tuple[CasePlan, ...]:
+    """Return how the further cases of an exercise are drawn."""
+    ids = [group.id for group in exercise.case_groups]
+    group = _GROUP if _GROUP in ids else ids[-1]
+    return (
+        CasePlan(group, "normal", "many-rows", "float32"),
+        CasePlan(group, "normal", "many-rows", "bfloat16"),
+        CasePlan(group, "normal", "packed", "float32", layout="offset"),
+        CasePlan(group, "normal", "packed", "float16", layout="offset"),
+        CasePlan(group, "normal", "packed", "bfloat16", layout="offset"),
+    )
+
+
+def device_cases(exercise: Exercise, seed: int) -> list[Case]:
+    """Return the further cases of one grading, all numbers drawn from `seed`."""
+    draw = np.random.default_rng([seed, _STREAM])
+    return [CaseDrawer(exercise, plan, draw).draw() for plan in plans(exercise)]
