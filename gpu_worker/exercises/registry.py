@@ -95,10 +95,6 @@ class Exercise:
         """Return how a track's hidden cases are drawn."""
         return row_plans.for_kernels(self.plans) if track == Track.CUPY else self.plans
 
-    def budgets_for(self, track: str) -> tuple[Budget, ...]:
-        """Return the budgets that hold on a track: only the CuPy track counts."""
-        return self.budgets if track == Track.CUPY else ()
-
     def limits_for(self, track: str) -> Mapping[str, float]:
         """Return a track's limits, by names that end in their unit."""
         return {**self.limits, **KERNEL_LIMITS} if track == Track.CUPY else self.limits

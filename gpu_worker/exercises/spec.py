@@ -112,7 +112,8 @@ class Specification:
     `timed_shape` is that of the float32 x with which accepted submissions are timed, if they are;
     `counted_shape` that with which the CuPy track counts what kernels move and do. `directions`
     without "backward" asks for forward alone: then there are no gradients. `budgets` bound what
-    calls move; the submission is counted for them once every result is right.
+    calls move, where kernels run on a processor: a device counts nothing. The submission is counted
+    for them once every result is right.
     """
 
     title: str

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import Budget
-from gpu_worker.protocol import Counted, CountedCall, Failure, GroupResult, Track
+from gpu_worker.protocol import Counted, CountedCall, Failure, GroupResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,11 @@ def _spent(budget: Budget, counts: Sequence[Counted]) -> Spent:
     return Spent(budget, calls[0] if len(calls) == 1 else None, rows * columns * 4)
 
 
-def budget_results(
-    exercise: Exercise, track: Track, spendings: Sequence[Spent] | None
-) -> list[GroupResult]:
+def budget_results(exercise: Exercise, spendings: Sequence[Spent] | None) -> list[GroupResult]:
     """Return the result of each group of budgets; not run where nothing was counted yet (None)."""
-    budgets = exercise.budgets_for(track)
     results = []
     for group in exercise.groups:
-        total = sum(budget.group == group.id for budget in budgets)
+        total = sum(budget.group == group.id for budget in exercise.budgets)
         if not total:
             continue
         kept = sum(one.kept for one in spendings or () if one.budget.group == group.id)

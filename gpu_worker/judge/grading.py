@@ -176,7 +176,8 @@ def _grade(grading: _Grading, *, hidden: bool, timed: bool) -> Graded:
 
 
 def _play(grading: _Grading, public: list[Case], secret: list[Case], *, timed: bool) -> Graded:
-    budgets = grading.exercise.budgets_for(grading.track)
+    # A device counts nothing.
+    budgets = grading.exercise.budgets if grading.builds else ()
     # Two processes: what the first prints is shown, and the second's inputs are not in it.
     _run(grading, public, first=0, show=True)
     if secret and grading.stop is None:
@@ -297,8 +298,8 @@ def _conclude(grading: _Grading) -> Graded:
     groups = reporting.group_results(
         reporting.asked_groups(grading.exercise, grading.cases), grading.cases, judged
     )
-    if any(not case.public for case in grading.cases):
-        groups += budget_results(grading.exercise, grading.track, grading.spent)
+    if grading.builds and any(not case.public for case in grading.cases):
+        groups += budget_results(grading.exercise, grading.spent)
     if stop:
         outcome = stop.outcome
     elif failed:

@@ -11,7 +11,7 @@ from gpu_worker.exercises import get
 from gpu_worker.exercises.spec import Budget
 from gpu_worker.judge.budgets import budget_results, over_budget, spent
 from gpu_worker.judge.counting import counted_shapes
-from gpu_worker.protocol import Counted, CountedCall, Track
+from gpu_worker.protocol import Counted, CountedCall
 from gpu_worker.sandbox.inside import wire
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
 
@@ -29,7 +29,7 @@ def counted(shape: tuple[int, int], moved: float, launches: int = 1) -> Counted:
 
 def judged(*counts: Counted) -> tuple[bool | None, int, str]:
     spendings = spent(FORWARD, counts)
-    (group,) = budget_results(FORWARD, Track.CUPY, spendings)
+    (group,) = budget_results(FORWARD, spendings)
     failure = over_budget(spendings)
     assert group.cases == 2
     return group.passed, group.cases_passed, failure.message if failure else ""
@@ -65,10 +65,9 @@ def test_what_was_not_counted_is_over_its_budget() -> None:
 
 
 def test_before_anything_was_counted_the_group_is_not_run() -> None:
-    (group,) = budget_results(FORWARD, Track.CUPY, None)
+    (group,) = budget_results(FORWARD, None)
     assert (group.passed, group.cases, group.cases_passed) == (None, 2, 0)
-    assert budget_results(FORWARD, Track.NUMPY, None) == []
-    assert budget_results(get("rmsnorm"), Track.CUPY, None) == []
+    assert budget_results(get("rmsnorm"), None) == []
 
 
 def test_shapes_of_budgets_are_counted_once_each_after_the_exercises_own() -> None:
