@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from bench import (
+    bytes_moved,
     cupy_verdicts,
     grading,
     kernels_registers,
@@ -27,6 +28,7 @@ MEASUREMENTS = {
     "lighthouse": lighthouse.measure,
     "numpy_references": numpy_references.measure,
     "kernels_registers": kernels_registers.measure,
+    "bytes_moved": bytes_moved.measure,
     "cupy_verdicts": cupy_verdicts.measure,
     "cupy_times": cupy_verdicts.measure_times,
     "verdicts_honest": verdicts.measure_honest,

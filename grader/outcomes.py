@@ -39,7 +39,8 @@ TEXTS: Final = MappingProxyType(
         Outcome.CONTRACT_ERROR: OutcomeText(
             "Contract not met",
             "The class, a method or a result does not have the form that the exercise asks for: "
-            "a name, type, shape or dtype is not as stated, or an import is not allowed.",
+            "a name, type, shape or dtype is not as stated, an import is not allowed, or a right "
+            "program is over the exercise's budget.",
             "Compare the message in the report with the contract in the statement, then send a new "
             "version.",
         ),

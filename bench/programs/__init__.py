@@ -1,0 +1,1 @@
+"""Programs of the CuPy track whose bytes `bench.bytes_moved` counts."""
