@@ -29,7 +29,7 @@ from gpu_worker.gpu.referee import Errand, Placed, Worst
 from gpu_worker.gpu.referee_client import RefereeProcess
 from gpu_worker.gpu.timing_plan import ARRAYS_MOVED, Plan, huge_plan, timing_plan
 from gpu_worker.judge.case import Case, ScriptBuilder, quantity_of
-from gpu_worker.judge.compare import CaseVerdict, Deviation
+from gpu_worker.judge.compare import CaseVerdict, Deviation, judge_case
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import FLAGGED_STOP, Stop, crash_stop, run_request
 from gpu_worker.judge.speed import FASTEST_SHARE, Sample, Timed
@@ -79,13 +79,14 @@ def play_plan(
     zygote: Zygote,
     rng: np.random.Generator,
     plan: Plan,
+    modulus: str = "",
 ) -> Timed:
-    """Play the calls of a plan on a submission.
+    """Play the calls of a plan on a submission. `modulus` names another reference to time.
 
     Raises:
         SandboxError: the sandbox or the referee failed.
     """
-    talk = Conversation(exercise, source, rng, plan)
+    talk = Conversation(exercise, source, rng, plan, modulus)
     with talk.job, RefereeProcess(gpu, talk.job.descriptor, talk.errand) as talk.referee:
         talk.begin()
         bounded = {**limits, "wall_seconds": WALL_SECONDS, "cpu_seconds": WALL_SECONDS}
@@ -106,9 +107,15 @@ class Conversation:
     referee: Any
 
     def __init__(
-        self, exercise: Exercise, source: str, rng: np.random.Generator, plan: Plan
+        self,
+        exercise: Exercise,
+        source: str,
+        rng: np.random.Generator,
+        plan: Plan,
+        modulus: str = "",
     ) -> None:
         self.exercise, self.plan, self.rng = exercise, plan, rng
+        self._modulus = modulus or _best(exercise)
         self.parameters = {
             name: rng.uniform(-1.5, 1.5, plan.shape[-1]).astype(plan.dtype)
             for name in exercise.parameters
@@ -226,9 +233,8 @@ class Conversation:
         if self.wrong is None and self.problem is None:
             return None
         if self.wrong is None:
-            assert self.problem is not None  # noqa: S101  looked at above
-            text = f"Your code failed in a call on an x of shape {self.plan.shape}."
-            verdict = CaseVerdict(False, Outcome.RUNTIME_ERROR, text, problem=self.problem)
+            played = PlayedCase(problem=self.problem)
+            verdict = judge_case(self.case, played, [], self.exercise.gradients)
         else:
             text, worst = self.wrong
             outcome = Outcome.WRONG_ANSWER if worst else Outcome.CONTRACT_ERROR
@@ -308,10 +314,9 @@ class Conversation:
 
     def _errand(self) -> Errand:
         exercise, plan = self.exercise, self.plan
-        fused = exercise.folder / "fused_cupy.py"
         return Errand(
             exercise=exercise.slug,
-            modulus="fused_cupy" if fused.is_file() else "reference_cupy",
+            modulus=self._modulus,
             expected="reference_cupy",
             dtype=plan.dtype.name,
             rows=plan.shape[0],
@@ -327,6 +332,12 @@ class Conversation:
             ],
             seed=int(self.rng.integers(1 << 62)),
         )
+
+
+def _best(exercise: Exercise) -> str:
+    """Return the module of the fastest reference that an exercise has for a device."""
+    fused = exercise.folder / "fused_cupy.py"
+    return fused.stem if fused.is_file() else "reference_cupy"
 
 
 def _expect(frame: Frame, position: int) -> None:

@@ -72,7 +72,7 @@ def refusal_text(refused: Refused, case: Case, called: int, *, show: bool) -> st
             "setter."
         )
     if refused.reason is Reason.RESULT_TOO_LARGE:
-        return "A result has too many elements: return arrays of the shapes that are asked for."
+        return "A result is larger than asked for: return arrays of x's dtype, in the right shapes."
     if refused.reason is Reason.CALL_REFUSED:
         return _call_text(_at(operations, called), refused.text if show else "")
     return _result_text(refused, _at(operations, refused.position), name)

@@ -7,6 +7,7 @@ variable STAND_IN_DRIVER says how a probe's device behaves; in a run, a submissi
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from types import SimpleNamespace
@@ -28,6 +29,10 @@ class CUDARuntimeError(RuntimeError):
 class MemoryPointer:
     def __init__(self, owner: Any, offset: int = 0) -> None:
         self.owner, self.offset = owner, offset
+
+    @property
+    def ptr(self) -> int:
+        return int(self.owner.__array_interface__["data"][0]) + self.offset
 
     def __add__(self, offset: int) -> MemoryPointer:
         return MemoryPointer(self.owner, self.offset + offset)
@@ -109,11 +114,12 @@ def _break() -> None:
 
 def _properties(device: int) -> dict[str, Any]:
     name = os.environ["CUDA_VISIBLE_DEVICES"].encode()
-    return {"name": name, "major": 9, "minor": 0, "l2CacheSize": 1 << 16}
-
-
-def _memcpy(*arguments: Any) -> None:
-    return
+    return {
+        "name": name,
+        "major": 7 if BEHAVIOUR == "old" else 9,
+        "minor": 0,
+        "l2CacheSize": 1 << 16,
+    }
 
 
 cuda = SimpleNamespace(
@@ -123,7 +129,9 @@ cuda = SimpleNamespace(
     runtime=SimpleNamespace(
         CUDARuntimeError=CUDARuntimeError,
         deviceSynchronize=_look,
+        deviceSetLimit=lambda which, value: None,
         getDeviceProperties=_properties,
+        memcpy=lambda target, source, size, kind: ctypes.memmove(target, source, size),
         memGetInfo=lambda: (1 << 22, 1 << 23),
         runtimeGetVersion=lambda: 13000,
         driverGetVersion=lambda: 13010,

@@ -1,0 +1,454 @@
+"""Timed calls on a device: the conversation, and the referee. Times of a stand-in mean nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import mmap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_worker.exercises import get
+from gpu_worker.gpu import examination, speed
+from gpu_worker.gpu.inventory import Gpu
+from gpu_worker.gpu.job import DeviceJob
+from gpu_worker.gpu.limits import limits_of
+from gpu_worker.gpu.referee import Errand, Placed, Referee, Worst, serve
+from gpu_worker.gpu.speed import Conversation, play_plan
+from gpu_worker.gpu.timing_plan import HUGE_ELEMENTS, Plan, free_host_bytes, huge_plan, timing_plan
+from gpu_worker.judge.speed import Sample, Timed
+from gpu_worker.sandbox.device_zygote import DeviceZygote
+from gpu_worker.sandbox.errors import SandboxError
+from gpu_worker.sandbox.inside.wire import Frame, Kind, encode_head
+from gpu_worker.tests.cupy.conftest import submission
+from gpu_worker.tests.gpu.conftest import DRIVER, FACTS, GPU
+
+ROOT = Path(__file__).resolve().parents[3]
+SMALL = Plan((40, 33), np.dtype(np.float32), ("forward", "backward"), 2, True, "timed call")
+GIGABYTE = 1 << 30
+
+
+@pytest.fixture
+def _stand_in_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the referee's process import the stand-in driver."""
+    monkeypatch.setenv("PYTHONPATH", f"{DRIVER}:{ROOT}")
+    monkeypatch.setenv("STAND_IN_DRIVER", "old")
+    monkeypatch.setattr(examination, "_KEPT", (*examination._KEPT, "STAND_IN_DRIVER"))
+
+
+class NumpyDevice:
+    """NumPy in place of a device, for what a referee computes."""
+
+    xp = np
+
+    def __init__(self) -> None:
+        self.cleared = 0
+
+    def synchronize(self) -> None:
+        return
+
+    def copy(self, target: Any, source: Any) -> None:
+        target[...] = source
+
+    def clear_caches(self) -> None:
+        self.cleared += 1
+
+    def download(self, array: Any, out: Any) -> None:
+        out[...] = array
+
+
+class InProcess:
+    """A referee in this process, whose device is NumPy."""
+
+    def __init__(self, gpu: Gpu, descriptor: int, errand: Errand) -> None:
+        memory = mmap.mmap(descriptor, 0)
+        own = {"expected": "reference_numpy", "modulus": "reference_numpy"}
+        self._referee = Referee(NumpyDevice(), memory, errand.model_copy(update=own))
+        self.draw, self.flush = self._referee.draw, self._referee.flush
+        self.check = self._referee.check
+
+    def own(self, direction: str) -> tuple[float, float]:
+        found = self._referee.own(direction)
+        return found["copy"], found["reference"]
+
+    def round_trip(self) -> float:
+        return 0.0
+
+    def __enter__(self) -> InProcess:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        return
+
+
+@pytest.fixture
+def _referee_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed, "RefereeProcess", InProcess)
+
+
+# --- the whole conversation, in the sandbox ------------------------------------------------------
+def timed(zygote: DeviceZygote, source: str, plan: Plan = SMALL) -> Timed:
+    limits = {**get("rmsnorm").limits_for("cupy"), **limits_of(FACTS)}
+    rng = np.random.default_rng(5)
+    return play_plan(
+        GPU, get("rmsnorm"), source, limits, zygote, rng, plan, "reference_cupy"
+    )  # fmt: skip
+
+
+def changed(method: str) -> str:
+    """Return the right program with a method replaced; `super` is what it was."""
+    return (
+        f"{submission('array_expressions')}\nRight = RMSNormScratch\n"
+        f"class RMSNormScratch(Right):\n{method}"
+    )
+
+
+@pytest.mark.usefixtures("_stand_in_driver")
+def test_a_right_program_is_timed_in_both_directions(device_zygote: DeviceZygote) -> None:
+    found = timed(device_zygote, submission("array_expressions"))
+    assert (found.failed, found.stop) == (None, None), found.run
+    assert found.speed is not None
+    assert (found.speed.shape, found.speed.dtype) == ([40, 33], "float32")
+    assert [(row.direction, row.calls) for row in found.speed.rows] == [
+        ("forward", 2),
+        ("backward", 2),
+    ]
+    assert all(row.reference_ms > 0 and row.copy_ms > 0 for row in found.speed.rows)
+
+
+LATE = """
+    calls = 0
+    def forward(self, x):
+        RMSNormScratch.calls += 1
+        y = super().forward(x)
+        return y * 0 if RMSNormScratch.calls == 2 else y
+"""
+REPLAY = """
+    kept = None
+    def forward(self, x):
+        y = super().forward(x)
+        if RMSNormScratch.kept is None: RMSNormScratch.kept = y
+        return RMSNormScratch.kept
+"""
+LAST_ROW = """
+    def backward(self, dout):
+        dx = super().backward(dout)
+        dx[-1, -1] += 1
+        return dx
+"""
+WIDE = """
+    def forward(self, x):
+        return super().forward(x).astype(cp.float64)
+"""
+RAISES = """
+    def backward(self, dout):
+        cp.cuda.stand_in_break()
+        return dout
+"""
+LIES = """
+    def forward(self, x):
+        import os, struct
+        os.write(4, struct.pack("<BHHQ", 1, 0, 2, 0))
+        return super().forward(x)
+"""
+
+
+@pytest.mark.usefixtures("_referee_in_process")
+@pytest.mark.parametrize(
+    ("method", "outcome", "says"),
+    [
+        (LATE, "wrong_answer", "y is outside"),
+        (REPLAY, "wrong_answer", "y is outside"),
+        (LAST_ROW, "wrong_answer", "dx is outside"),
+        (WIDE, "contract_error", "A result is larger"),
+        (RAISES, "runtime_error", "raised CUDARuntimeError"),
+    ],
+    ids=["late", "replay", "last-row", "wide", "raises"],
+)
+def test_what_is_wrong_only_where_it_is_timed_is_found(
+    device_zygote: DeviceZygote, method: str, outcome: str, says: str
+) -> None:
+    found = timed(device_zygote, changed(method))
+    assert found.speed is None
+    assert found.failed is not None, found.run
+    verdict = found.failed.verdict
+    assert (verdict.outcome, says in verdict.message) == (outcome, True), verdict.message
+    if method == LAST_ROW:
+        assert verdict.worst is not None
+        assert verdict.worst.index == (39, 32)
+
+
+@pytest.mark.usefixtures("_referee_in_process")
+def test_a_program_that_sends_the_harness_frames_is_held_for_a_person(
+    device_zygote: DeviceZygote,
+) -> None:
+    found = timed(device_zygote, changed(LIES))
+    assert found.speed is None
+    assert found.stop is not None
+    assert found.stop.outcome == "flagged"
+
+
+@pytest.mark.usefixtures("_referee_in_process")
+def test_a_single_forward_call_is_checked_and_not_timed(device_zygote: DeviceZygote) -> None:
+    plan = Plan((9, 64), np.dtype("float16"), ("forward",), 1, False, "many elements")
+    assert timed(device_zygote, submission("array_expressions"), plan) is not None
+    found = timed(device_zygote, changed(REPLAY.replace("return RMS", "return 0 * RMS")), plan)
+    assert found.failed is not None
+    assert found.failed.case.family == "many elements"
+
+
+def test_a_referee_that_cannot_use_its_device_is_no_fault_of_the_program(
+    device_zygote: DeviceZygote, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "cupy.py").write_text("raise ImportError('CuPy is not installed')\n")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
+    with pytest.raises(SandboxError, match="CuPy is not installed"):
+        timed(device_zygote, submission("array_expressions"))
+
+
+def test_the_job_reveals_its_size_to_nobody_and_lets_results_be_written() -> None:
+    talk = Conversation(get("rmsnorm"), "", np.random.default_rng(1), SMALL, "reference_cupy")
+    with talk.job as job:
+        assert isinstance(job, DeviceJob)
+        assert [room.shape for room in job.results] == [(40, 33), (40, 33), (33,)]
+        ends = [room.place + room.nbytes for room in job.inputs.values()]
+        assert max(ends) <= job.results[0].place
+        assert job.results[-1].place + job.results[-1].nbytes <= job.nbytes
+
+
+# --- what is reported ----------------------------------------------------------------------------
+def row(samples: list[Sample]) -> Any:
+    talk = Conversation(get("rmsnorm"), "", np.random.default_rng(1), SMALL, "reference_cupy")
+    with talk.job:
+        return talk._row("forward", samples, min(sample.copy for sample in samples))
+
+
+def test_a_time_below_that_of_a_copy_is_refused_and_counts_nothing() -> None:
+    possible = row([Sample(1.1e-3, 1.0e-3, 1.0e-3)] * 3)
+    assert (possible.refused, round(possible.copy_fraction, 3)) == ("", 0.909)
+    assert (possible.ms, possible.reference_ms, possible.copy_ms) == (1.1, 1.0, 1.0)
+    refused = row([Sample(1.1e-3, 1.0e-3, 1.0e-3), Sample(0.9e-3, 1.0e-3, 1.0e-3)])
+    assert "shorter than moving the bytes" in refused.refused
+    assert refused.copy_fraction == 0.0
+
+
+def test_no_time_counts_for_more_than_a_copy() -> None:
+    assert row([Sample(0.98e-3, 1.0e-3, 1.0e-3)] * 5).copy_fraction == 1.0
+
+
+def test_heads_that_are_no_heads_are_no_honest_runners() -> None:
+    talk = Conversation(get("rmsnorm"), "", np.random.default_rng(1), SMALL, "reference_cupy")
+    talk.referee = Asked()
+    with talk.job:
+        talk.begin()
+        talk.on_frame(Frame(Kind.BEGIN, 0, 0, b""))
+        talk.on_frame(Frame(Kind.BEGIN, 0, 2, b"\xff\xff\xff\xff"))
+    assert talk.forged
+
+
+class Asked:
+    """A referee that only notes what it is asked."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+
+    def round_trip(self) -> float:
+        return 1e-3
+
+    def draw(self, direction: str) -> None:
+        self.log.append(f"draw {direction}")
+
+    def flush(self) -> None:
+        self.log.append("flush")
+
+    def own(self, direction: str) -> tuple[float, float]:
+        self.log.append(f"own {direction}")
+        return 1.0, 1.0
+
+    def check(self) -> list[Worst]:
+        self.log.append("check")
+        return []
+
+
+def test_caches_are_emptied_after_the_input_came_and_own_times_stand_beside_each_call() -> None:
+    talk = Conversation(get("rmsnorm"), "", np.random.default_rng(1), SMALL, "reference_cupy")
+    talk.referee = asked = Asked()
+    with talk.job:
+        talk.begin()
+        for number in range(SMALL.calls):
+            for _ in SMALL.directions:
+                talk.on_frame(Frame(Kind.BEGIN, number, 0, b""))
+                talk.on_frame(Frame(Kind.BEGIN, number, 1, b""))
+            heads = b"".join(_head(talk, name) for name in talk.quantities)
+            talk.on_frame(Frame(Kind.BEGIN, number, 2, heads))
+    assert talk.finished
+    assert talk.summary() is not None
+    without_own = [word for word in asked.log if not word.startswith("own")]
+    call = ["draw forward", "flush", "draw backward", "flush", "check"]
+    assert without_own == call * SMALL.calls
+    assert sorted(set(asked.log) - set(call)) == ["own backward", "own forward"]
+
+
+def _head(talk: Conversation, name: str) -> bytes:
+    # Of no bytes in memory: only dtype and shape are said.
+    head = encode_head(np.broadcast_to(np.float32(0), talk._shape_of(name)))
+    return len(head).to_bytes(4, "little") + head
+
+
+# --- the referee ---------------------------------------------------------------------------------
+@pytest.fixture(params=["rmsnorm", "layernorm"])
+def refereed(request: pytest.FixtureRequest) -> Iterator[tuple[Referee, Conversation, Any]]:
+    """A referee whose device is NumPy, with its memory."""
+    exercise = get(request.param)
+    talk = Conversation(exercise, "", np.random.default_rng(3), SMALL, "reference_numpy")
+    errand = talk.errand.model_copy(update={"expected": "reference_numpy"})
+    with talk.job as job:
+        memory = bytearray(job.nbytes)
+        yield Referee(NumpyDevice(), memory, errand), talk, memory
+
+
+def solve(talk: Conversation, memory: Any) -> dict[str, Any]:
+    """Answer the inputs in the memory rightly, and return the results there."""
+    exercise, arrays = talk.exercise, {}
+    layer = exercise.module("reference_numpy")
+    layer = getattr(layer, exercise.class_name)(SMALL.shape[1], exercise.default_eps)
+    for name, values in talk.parameters.items():
+        setattr(layer, name, values)
+    given = {
+        kind: np.frombuffer(memory, room.dtype, 40 * 33, room.place).reshape(room.shape)
+        for kind, room in zip(talk.places, talk.job.inputs.values(), strict=True)
+    }
+    answers = {"y": layer.forward(given["forward"]), "dx": layer.backward(given["backward"])}
+    for name, room in zip(talk.quantities, talk.job.results, strict=True):
+        size = int(np.prod(room.shape))
+        arrays[name] = np.frombuffer(memory, room.dtype, size, room.place).reshape(room.shape)
+        arrays[name][...] = answers[name] if name in answers else getattr(layer, name)
+    return arrays
+
+
+def test_a_referee_finds_right_results_right_and_the_worst_of_wrong_ones(
+    refereed: tuple[Referee, Conversation, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In pieces of a few rows, as those of a large array are.
+    monkeypatch.setattr("gpu_worker.gpu.referee.PIECE_ELEMENTS", 33 * 7)
+    referee, talk, memory = refereed
+    for direction in SMALL.directions:
+        referee.draw(direction)
+    results = solve(talk, memory)
+    assert all(worst.units is not None and worst.units <= worst.limit for worst in referee.check())
+    results["y"][38, 2] += 1
+    results["dx"][0, 0] = np.nan
+    results["dgamma"][5] *= 1.01
+    found = {worst.quantity: worst for worst in referee.check()}
+    assert found["y"].index == [38, 2]
+    assert (found["dx"].index, found["dx"].units, found["dx"].got) == ([0, 0], None, "nan")
+    assert found["dgamma"].index == [5]
+    assert all(
+        worst.units is None or worst.units > worst.limit
+        for name, worst in found.items()
+        if name != "dbeta"
+    )
+
+
+def test_what_a_program_does_to_its_inputs_does_not_reach_the_referee(
+    refereed: tuple[Referee, Conversation, Any],
+) -> None:
+    referee, talk, memory = refereed
+    for direction in SMALL.directions:
+        referee.draw(direction)
+    solve(talk, memory)
+    room = next(iter(talk.job.inputs.values()))
+    memory[room.place : room.place + room.nbytes] = bytes(room.nbytes)
+    assert all(worst.units is not None and worst.units <= worst.limit for worst in referee.check())
+
+
+def test_every_input_is_new_and_every_own_time_begins_with_empty_caches(
+    refereed: tuple[Referee, Conversation, Any],
+) -> None:
+    referee, talk, memory = refereed
+    room = next(iter(talk.job.inputs.values()))
+    seen = set()
+    for _ in range(3):
+        referee.draw("forward")
+        seen.add(bytes(memory[room.place : room.place + room.nbytes]))
+    assert len(seen) == 3
+    device: Any = referee._device
+    before = device.cleared
+    times = referee.own("forward")
+    assert set(times) == {"copy", "reference"}
+    assert device.cleared == before + 2
+
+
+def test_a_referee_answers_each_line_and_refuses_what_it_does_not_know(
+    refereed: tuple[Referee, Conversation, Any],
+) -> None:
+    referee, *_ = refereed
+    answers: list[str] = []
+    serve(referee, iter(["ping\n", "draw forward\n", "own forward\n"]), answers.append)
+    assert [sorted(json.loads(answer)) for answer in answers] == [[], [], ["copy", "reference"]]
+    with pytest.raises(ValueError, match="no such command"):
+        serve(referee, iter(["erase\n"]), answers.append)
+
+
+def test_an_errand_travels_as_text() -> None:
+    errand = Errand(
+        exercise="rmsnorm", modulus="m", expected="e", dtype="float32", rows=1, dim=2, eps=1e-6,
+        parameters={"gamma": [0.5, float(np.float32(0.1))]}, inputs={"forward": 0},
+        results=[Placed(quantity="y", place=8)], seed=1 << 61,
+    )  # fmt: skip
+    assert Errand.model_validate_json(errand.model_dump_json()) == errand
+
+
+# --- how much ------------------------------------------------------------------------------------
+def test_a_call_moves_half_a_gigabyte_and_takes_a_copy_half_a_millisecond() -> None:
+    slow = FACTS.model_copy(update={"free_megabytes": 140_000})
+    plan = timing_plan(get("rmsnorm"), slow, host=200 * GIGABYTE)
+    assert plan is not None
+    assert 2 * plan.nbytes >= 500_000_000
+    fast = slow.model_copy(update={"copy_gigabytes_per_second": 4_000.0})
+    plan = timing_plan(get("rmsnorm"), fast, host=200 * GIGABYTE)
+    assert plan is not None
+    assert 2 * plan.nbytes / 4e12 >= 0.5e-3
+    assert plan.directions == ("forward", "backward")
+
+
+def test_what_does_not_fit_is_not_tried() -> None:
+    facts = FACTS.model_copy(update={"free_megabytes": 20_000})
+    huge = huge_plan(get("rmsnorm"), facts, host=20 * GIGABYTE)
+    assert huge is not None
+    assert huge.shape[0] * huge.shape[1] > HUGE_ELEMENTS
+    assert (huge.dtype.name, huge.directions, huge.is_timed) == ("bfloat16", ("forward",), False)
+    assert huge_plan(get("rmsnorm"), FACTS, host=20 * GIGABYTE) is None
+    assert huge_plan(get("rmsnorm"), facts, host=10 * GIGABYTE) is None
+    small = FACTS.model_copy(update={"free_megabytes": 2_000})
+    assert timing_plan(get("rmsnorm"), small, host=20 * GIGABYTE) is None
+    assert free_host_bytes() > 0
+
+
+def test_more_than_2_to_the_31_elements_come_before_any_timing(
+    monkeypatch: pytest.MonkeyPatch, device_zygote: DeviceZygote
+) -> None:
+    played: list[str] = []
+    wrong = [True]
+
+    def play(*arguments: Any) -> Timed:
+        plan = arguments[-1]
+        played.append(plan.family)
+        talk = Conversation(get("rmsnorm"), "", np.random.default_rng(1), SMALL, "reference_cupy")
+        with talk.job:
+            talk.wrong = ("y is outside the tolerance.", None) if wrong[0] else None
+            return Timed(failed=talk.failed())
+
+    monkeypatch.setattr(speed, "play_plan", play)
+    monkeypatch.setattr(speed, "huge_plan", lambda *_: dataclasses.replace(SMALL, family="huge"))
+    monkeypatch.setattr(speed, "timing_plan", lambda *_: SMALL)
+    arguments = (GPU, FACTS, get("rmsnorm"), "", {}, device_zygote, np.random.default_rng(1))
+    assert speed.measure_on_device(*arguments).failed is not None
+    assert played == ["huge"]
+    wrong[0] = False
+    speed.measure_on_device(*arguments)
+    assert played == ["huge", "huge", "timed call"]
