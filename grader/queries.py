@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Literal
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, When
 from django.utils import timezone
 
 from courses.models import Chapter
@@ -127,11 +127,6 @@ def live_nodes() -> QuerySet[WorkerNode]:
     return WorkerNode.objects.filter(last_seen_at__gte=timezone.now() - NODE_SILENCE)
 
 
-def tracks_available() -> set[str]:
-    """Return the tracks that some living worker grades."""
-    return {track for tracks in live_nodes().values_list("tracks", flat=True) for track in tracks}
-
-
 def chapter_exercises(chapter: Chapter, user: User | AnonymousUser) -> list[Exercise]:
     """Return a chapter's published exercises with the user's best and last result beside each.
 
@@ -190,6 +185,18 @@ def submission_before(submission: Submission) -> str | None:
     )
     before = earlier.filter(pk__lt=submission.pk).order_by("-pk")
     return before.values_list("public_id", flat=True).first()
+
+
+def graded_on_another_track(submission: Submission) -> Submission | None:
+    """Return the learner's submission of the same exercise to compare the results with.
+
+    The latest accepted one of another track, or the latest with a score.
+    """
+    others = Submission.objects.filter(
+        user=submission.user_id, exercise=submission.exercise_id, outcome__in=Outcome.scored()
+    ).exclude(track=submission.track)
+    is_accepted = Case(When(outcome=Outcome.ACCEPTED, then=1), default=0)
+    return others.defer("source").order_by(is_accepted.desc(), "-id").first()
 
 
 def counted_attempts(user: User, exercise: Exercise) -> int:

@@ -8,8 +8,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from gpu_worker import protocol
-from grader.models import Submission
+from grader.models import Exercise, Graded, Submission
 from grader.web.page import mistake_links
+from grader.web.result_view import ResultView
 
 
 class Mistake(protocol.Mistake):
@@ -25,12 +26,12 @@ class Report(protocol.Report):
     mistakes: list[Mistake] = []  # type: ignore[assignment]
 
 
-def report_of(submission: Submission, request: Request) -> dict[str, Any] | None:
+def report_of(verdict: Graded, exercise: Exercise, request: Request) -> dict[str, Any] | None:
     """Return the report with absolute links; None while there is none."""
-    report = submission.report
-    if not submission.is_final or not isinstance(report, dict) or not report:
+    report = verdict.report
+    if not verdict.is_final or not isinstance(report, dict) or not report:
         return None
-    chapter = submission.exercise.chapter
+    chapter = exercise.chapter
     url = request.build_absolute_uri(chapter.get_absolute_url()) if chapter else ""
     mistakes = [
         {**mistake, "links": mistake_links(mistake, url)} for mistake in report.get("mistakes", [])
@@ -39,10 +40,11 @@ def report_of(submission: Submission, request: Request) -> dict[str, Any] | None
 
 
 class ReportField(serializers.Field[Any, Any, Any, Any]):
-    """The report of a submission, null while there is none."""
+    """The report of a submission, or of a `ResultView`; null while there is none."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(source="*", read_only=True, **kwargs)
 
-    def to_representation(self, value: Submission) -> dict[str, Any] | None:
-        return report_of(value, self.context["request"])
+    def to_representation(self, value: Submission | ResultView) -> dict[str, Any] | None:
+        verdict = value.verdict if isinstance(value, ResultView) else value
+        return report_of(verdict, value.exercise, self.context["request"])

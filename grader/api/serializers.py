@@ -11,11 +11,12 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from courses.models import Chapter
-from grader import queries
+from grader import queries, waiting
 from grader.limits import MAX_SOURCE_BYTES
 from grader.models import (
     ApiToken,
     Exercise,
+    NodeKind,
     Outcome,
     Phase,
     Scope,
@@ -29,6 +30,7 @@ from grader.services.decide import MAX_REASON_CHARACTERS, SCORES
 from .fields import SourceField, StrictCharField, StrictSerializer
 from .overrides import OverrideSerializer
 from .reports import ReportField
+from .verdicts import ParitySerializer, SecondVerdictSerializer
 
 TRACKS = serializers.ListField(child=serializers.ChoiceField(Track.choices))
 LINKS = {"type": "object", "additionalProperties": {"type": "string", "format": "uri"}}
@@ -182,7 +184,7 @@ class PublicCaseSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     dtype = serializers.CharField()
     x = serializers.JSONField()
-    dout = serializers.JSONField()
+    dout = serializers.JSONField(allow_null=True)
     parameters = serializers.JSONField()
     eps = serializers.FloatField(allow_null=True)
 
@@ -239,7 +241,7 @@ class ExerciseSerializer(ExerciseSummarySerializer):
 
     @extend_schema_field(TRACKS)
     def get_tracks_available(self, exercise: Exercise) -> list[str]:
-        available = queries.tracks_available()
+        available = waiting.tracks_available()
         return [track for track in self.get_tracks(exercise) if track in available]
 
 
@@ -286,6 +288,9 @@ class SubmissionSummarySerializer(Linked):
     id = serializers.CharField(source="public_id")
     exercise = serializers.CharField(source="exercise.slug")
     track = serializers.ChoiceField(Track.choices)
+    kind = serializers.ChoiceField(
+        NodeKind.choices, help_text="Which kind of node the verdict that counts is from."
+    )
     learner = serializers.CharField(source="user.username")
     state = serializers.ChoiceField(SubmissionState.choices)
     phase = serializers.SerializerMethodField()
@@ -318,11 +323,23 @@ class SubmissionSerializer(SubmissionSummarySerializer):
     queue_position = serializers.SerializerMethodField(
         help_text="1 is served next; null once a worker has it."
     )
+    estimated_seconds = serializers.SerializerMethodField(
+        help_text="About how long until the verdict, by the latest gradings; null where it is "
+        "there, a worker has it, or nothing tells."
+    )
     message = serializers.SerializerMethodField(
         help_text="What the state or outcome means and what to do, in words."
     )
     case = serializers.IntegerField()
     cases = serializers.IntegerField()
+    second_verdict = serializers.SerializerMethodField(
+        help_text="The verdict of the other kind of node on the CuPy track, as far as it is: it "
+        "does not count for the lesson. Null on other tracks."
+    )
+    parity = serializers.SerializerMethodField(
+        help_text="How the results compare with those of the other kind of node, and of the "
+        "learner's submission on the other track, where there are both."
+    )
     counts_as_attempt = serializers.SerializerMethodField()
     grading_attempts = serializers.SerializerMethodField(
         help_text="How often a worker was given it."
@@ -340,11 +357,22 @@ class SubmissionSerializer(SubmissionSummarySerializer):
         position: int | None = self.context["page"].queue_position
         return position
 
+    @extend_schema_field({"type": ["number", "null"], "minimum": 0})
+    def get_estimated_seconds(self, submission: Submission) -> float | None:
+        seconds: float | None = self.context["page"].estimated_seconds
+        return seconds
+
     def get_message(self, submission: Submission) -> str:
-        page = self.context["page"]
-        if submission.outcome:
-            return str(page.outcome_text)
-        return str(page.phase_text or f"{page.state_text}.")
+        return str(self.context["page"].message)
+
+    @extend_schema_field(SecondVerdictSerializer(allow_null=True))
+    def get_second_verdict(self, submission: Submission) -> Any:
+        second = self.context["page"].second
+        return SecondVerdictSerializer(second, context=self.context).data if second else None
+
+    @extend_schema_field(ParitySerializer(many=True))
+    def get_parity(self, submission: Submission) -> Any:
+        return ParitySerializer(self.context["page"].parities, many=True).data
 
     @extend_schema_field({"type": ["boolean", "null"]})
     def get_counts_as_attempt(self, submission: Submission) -> bool | None:

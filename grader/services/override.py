@@ -85,6 +85,5 @@ def _write_score(submission: Submission, score: float) -> None:
 
 
 def _fresh(submission: Submission) -> Submission:
-    return Submission.objects.select_related("exercise__chapter__course", "user", "override").get(
-        pk=submission.pk
-    )
+    related = ("exercise__chapter__course", "user", "override", "second")
+    return Submission.objects.select_related(*related).get(pk=submission.pk)

@@ -76,6 +76,12 @@ def plain(value: float) -> str:
 
 
 @register.filter
+def exact(value: float | None) -> str:
+    """Write a number with every digit that tells it from its neighbours."""
+    return "not finite" if value is None else repr(value)
+
+
+@register.filter
 def add_number(value: float, addend: float) -> float:
     """Add two numbers, of which either may be a float, unlike Django's `add`."""
     return round(value + addend, 2)

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from gpu_worker.protocol import GpuReport, NodeReport
-from grader import queries, tasks
+from grader import tasks, waiting
 from grader.models import WorkerNode
 from grader.tests.calls import ROOT, Api
 
@@ -74,7 +74,7 @@ def test_a_report_that_follows_no_protocol_is_not_kept(db: None, change: dict[st
 
 
 def test_devices_alone_offer_no_track(node: WorkerNode) -> None:
-    assert queries.tracks_available() == set()
+    assert waiting.tracks_available() == set()
 
 
 def test_the_api_shows_graders_the_devices(node: WorkerNode, api: Api, grader: User) -> None:

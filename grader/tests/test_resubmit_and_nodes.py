@@ -9,7 +9,7 @@ from django.contrib.auth.models import Permission, User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from grader import queries, services, tasks
+from grader import services, tasks, waiting
 from grader.models import (
     AuditEntry,
     GradingAttempt,
@@ -91,12 +91,12 @@ class TestNodes:
         tasks.record_node({**self.MESSAGE, "isolation": "A-"})
         tasks.record_node({**self.MESSAGE, "tracks": ["fortran"]})
         assert WorkerNode.objects.get().isolation == "A-"
-        assert queries.tracks_available() == {"numpy"}
+        assert waiting.tracks_available() == {"numpy"}
 
     def test_a_silent_node_offers_no_track(self, db: None) -> None:
         tasks.record_node(self.MESSAGE)
         WorkerNode.objects.update(last_seen_at=timezone.now() - timedelta(minutes=5))
-        assert queries.tracks_available() == set()
+        assert waiting.tracks_available() == set()
 
 
 @pytest.mark.parametrize(

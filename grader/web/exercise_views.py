@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from grader import queries
+from grader import queries, waiting
 from grader.models import Draft, Exercise, Submission, Track
 from grader.registry import find_spec
 from grader.services import keep_draft
@@ -190,7 +190,7 @@ def show_exercise(
         "statement_html": exercise.statement_html,
         "stylesheet_url": reverse("courses:math_css", args=[stylesheet.hash]) if stylesheet else "",
         "track": track,
-        "track_available": track in queries.tracks_available(),
+        "track_available": track in waiting.tracks_available(),
         "starter": starter,
         "text": _text(request, form, earlier, kept, starter),
         "draft": kept,

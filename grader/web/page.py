@@ -1,10 +1,9 @@
-"""What the page of one submission shows, as plain values for its template."""
+"""What the page of one submission shows: its verdicts, their parity, its source."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,57 +13,83 @@ from django.utils.http import parse_etags, urlencode
 from django.utils.safestring import SafeString, mark_safe
 
 from courses.rendering import render_code
-from grader import outcomes, queries
-from grader.models import AttemptState, Exercise, Submission, SubmissionState, Track
-from grader.registry import find_spec
+from grader import queries
+from grader.models import NodeKind, Submission
+from grader.waiting import waiting_for
 
-from .hints import NOTHING_KNOWN, hints
-from .places import Place, names_in, places_of
-from .words import in_words, inputs_text, layout_text
+from .parity_view import ParityView, parities
+from .result_view import ResultView
 
 HIGHLIGHTED_LINES_AT_MOST = 3_000
-UNREACHABLE = (
-    "Queued: the grading queue is not reachable at the moment, your submission is kept and will "
-    "be graded"
-)
-STATE_TEXTS = {
-    SubmissionState.QUEUED: "Queued",
-    SubmissionState.CLAIMED: "A worker has taken it",
-    SubmissionState.RUNNING: "Being graded",
-    SubmissionState.FINISHED: "Finished",
-}
 ANCHORS = ("formula", "step", "line", "test")
 _LINE_START = re.compile(r'<span class="line" data-line="(\d+)"')
+WHAT_COUNTS = {
+    NodeKind.FUNCTIONAL: "The verdict of a processor counts for the lesson. What a GPU finds is "
+    "shown beside it, and takes nothing away.",
+    NodeKind.DEVICE: "The verdict of a GPU counts for the lesson: this site requires one. What a "
+    "processor finds is shown beside it.",
+}
 
 
-@dataclass
-class SubmissionPage:
-    """One submission as shown to whoever may see it."""
-
-    submission: Submission
-    queue_position: int | None
-    queue_unreachable: bool
+class SubmissionPage(ResultView):
+    """One submission, by the verdict that counts, and what is shown beside it."""
 
     @classmethod
     def of(cls, submission: Submission) -> SubmissionPage:
-        attempt = queries.open_attempt(submission)
-        waiting = attempt is not None and attempt.state == AttemptState.QUEUED
-        return cls(
-            submission,
-            queries.attempts_ahead(attempt) + 1 if attempt and waiting else None,
-            bool(attempt and waiting and queries.queue_is_unreachable(attempt)),
-        )
+        return cls(submission, submission, waiting_for(submission, submission))
+
+    @cached_property
+    def second(self) -> ResultView | None:
+        """The verdict of the other kind of node; None where there is one kind alone."""
+        second = getattr(self.submission, "second", None)
+        if second is None:
+            return None
+        return ResultView(self.submission, second, waiting_for(self.submission, second))
+
+    @property
+    def results(self) -> list[ResultView]:
+        """All verdicts, a processor's first."""
+        found = [self, self.second] if self.second else [self]
+        return sorted(found, key=lambda result: NodeKind.values.index(result.kind))
+
+    @property
+    def what_counts(self) -> str:
+        return WHAT_COUNTS[NodeKind(self.kind)] if self.second else ""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing more is to come while nobody connects another node."""
+        return self.is_final and not (self.second and self.second.is_awaited)
+
+    @property
+    def status(self) -> str:
+        """Where it stands, in a few words."""
+        return self.outcome_label if self.is_final else self.state_text
+
+    @property
+    def status_of_all(self) -> str:
+        """Where each verdict stands, in a few words."""
+        if self.second is None:
+            return self.status
+        other = self.second.outcome_label or self.second.state_text
+        return f"{self.kind_title}: {self.status}. {self.second.kind_title}: {other}"
+
+    @cached_property
+    def parities(self) -> list[ParityView]:
+        """How the results compare with those of the other kind of node, and of the other track."""
+        return parities(self, self.second)
 
     @property
     def etag(self) -> str:
-        """Changes with everything that the fragment shows."""
+        """Changes with everything that the fragment shows; begins with the counting verdict's."""
         shown = (
             self.submission.public_id,
-            self.submission.version,
-            self.queue_position,
-            self.queue_unreachable,
+            self.shown,
+            self.second.shown if self.second else None,
+            [parity.other_id for parity in self.parities],
         )
-        return f'"{hashlib.sha256(repr(shown).encode()).hexdigest()[:24]}"'
+        digest = hashlib.sha256(repr(shown).encode()).hexdigest()[:24]
+        return f'"{self.submission.version}-{digest}"'
 
     def is_known(self, if_none_match: str) -> bool:
         """Return whether the client has what the fragment and the API would send.
@@ -74,158 +99,18 @@ class SubmissionPage:
         tags = parse_etags(if_none_match)
         return tags == ["*"] or self.etag in (tag.removeprefix("W/") for tag in tags)
 
-    @property
-    def exercise(self) -> Exercise:
-        return self.submission.exercise
+    def is_as_read(self, tags: list[str]) -> bool:
+        """Return whether the verdict that counts is as it was in an answer with one of the tags.
 
-    @property
-    def state(self) -> str:
-        return self.submission.state
-
-    @property
-    def state_text(self) -> str:
-        if self.queue_unreachable:
-            return UNREACHABLE
-        return STATE_TEXTS[SubmissionState(self.submission.state)]
-
-    @property
-    def phase_text(self) -> str:
-        submission = self.submission
-        return outcomes.phase_text(submission.phase, submission.case, submission.cases)
-
-    @property
-    def is_final(self) -> bool:
-        return self.submission.is_final
-
-    @property
-    def outcome(self) -> str | None:
-        return self.submission.outcome
-
-    @property
-    def outcome_label(self) -> str:
-        return outcomes.text_of(self.outcome).label if self.outcome else ""
-
-    @property
-    def outcome_text(self) -> str:
-        if self.submission.decided_at:
-            return outcomes.decided_text(self.submission.decision_reason)
-        return outcomes.text_of(self.outcome).text if self.outcome else ""
+        What a GPU finds meanwhile, or where it stands in its queue, is no change of that.
+        """
+        version = self.etag.partition("-")[0]
+        return tags == ["*"] or any(tag.partition("-")[0] == version for tag in tags)
 
     @property
     def can_resubmit(self) -> bool:
-        return self.outcome == "not_gradable" and self.exercise.accepts_submissions
-
-    @property
-    def score_percent(self) -> int | None:
-        """Rounded down, so that 100 means that everything passed."""
-        score = self.submission.score
-        return None if score is None else int(score * 100 + 1e-9)
-
-    @cached_property
-    def report(self) -> dict[str, Any]:
-        """What the worker found; after a person's decision its objection is a note."""
-        report = self.submission.report if isinstance(self.submission.report, dict) else {}
-        if override := getattr(self.submission, "override", None):
-            note = outcomes.override_text(override.reason, override.graded_score)
-            report = {**report, "notes": [note, *report.get("notes", [])]}
-        failure = report.get("failure")
-        if not self.submission.decided_at or not failure:
-            return report
-        note = f"It was held for review: {failure['message']}"
-        return {**report, "failure": None, "notes": [*report.get("notes", []), note]}
-
-    @property
-    def chapter_url(self) -> str:
-        chapter = self.exercise.chapter
-        return chapter.get_absolute_url() if chapter else ""
-
-    @cached_property
-    def spec(self) -> Any:
-        return find_spec(self.exercise.slug)
-
-    @cached_property
-    def _names(self) -> dict[str, str]:
-        return names_in(self.exercise.chapter)
-
-    @property
-    def _reading_url(self) -> str:
-        """The chapter's address, where learners can read it."""
-        chapter = self.exercise.chapter
-        return self.chapter_url if chapter and chapter.published else ""
-
-    @property
-    def mistakes(self) -> list[dict[str, Any]]:
-        """Return what each named mistake is, and the chapter's places that speak of it."""
-        return [
-            {
-                "explanation": mistake["explanation"],
-                "places": places_of(mistake, self._names, self._reading_url),
-            }
-            for mistake in self.report.get("mistakes", [])
-        ]
-
-    @property
-    def hints(self) -> list[str]:
-        """Where to look when no mistake is named."""
-        return hints(
-            self.report,
-            self.spec.gradients if self.spec else (),
-            outcome=self.outcome,
-            at_home=self.submission.track == Track.NUMPY,
-        )
-
-    @property
-    def reading(self) -> list[Place]:
-        """What to read when no mistake is named: the part of the chapter that it concerns."""
-        worst = self.report.get("worst") or {}
-        if self.outcome != "wrong_answer" or not worst.get("failed"):
-            return []
-        part = "part-formulas" if worst["quantity"] == "y" else "part-derivation"
-        name = self._names.get(part)
-        return [Place(f"{self.chapter_url}#{part}", name)] if name else []
-
-    @property
-    def inputs_text(self) -> str:
-        return inputs_text(self.report["worst"], self._titles)
-
-    @cached_property
-    def _titles(self) -> dict[str, str]:
-        return {case.id: case.title for case in self.spec.public_cases} if self.spec else {}
-
-    @property
-    def layout_text(self) -> str:
-        return layout_text(self.report["worst"]["layout"])
-
-    @property
-    def cases_passed(self) -> str:
-        """How far a run came that was stopped: "3 of 116"."""
-        groups = self.report.get("groups", [])
-        passed = sum(group["cases_passed"] for group in groups)
-        return f"{passed} of {sum(group['cases'] for group in groups)}"
-
-    @property
-    def notes(self) -> list[str]:
-        """Return the worker's notes, less those that the page shows in a place of their own."""
-        elsewhere = ["Speed, "] if self.report.get("speed") else []
-        elsewhere += [NOTHING_KNOWN] if self.hints else []
-        notes = self.report.get("notes", [])
-        return [note for note in notes if not note.startswith(tuple(elsewhere))]
-
-    @property
-    def failure_text(self) -> str:
-        return in_words(self.report["failure"]["message"], self._titles)
-
-    @property
-    def marked_line(self) -> int | None:
-        """The line of the source that an exception or a mistake in its syntax points to."""
-        line = (self.report.get("failure") or {}).get("line")
-        return line if isinstance(line, int) else None
-
-    @property
-    def marked_text(self) -> str:
-        lines = self.submission.source.split("\n")
-        number = self.marked_line or 0
-        return lines[number - 1] if 1 <= number <= len(lines) else ""
+        failed = any(result.outcome == "not_gradable" for result in self.results)
+        return failed and self.exercise.accepts_submissions
 
     @cached_property
     def source_html(self) -> SafeString:

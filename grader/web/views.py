@@ -80,7 +80,7 @@ def submissions(request: HttpRequest) -> HttpResponse:
 def _visible_submission(request: HttpRequest, public_id: str) -> Submission:
     """Return a submission that the user may see; otherwise 404, which does not tell of it."""
     submission = (
-        Submission.objects.select_related("exercise__chapter__course", "user", "override")
+        Submission.objects.select_related("exercise__chapter__course", "user", "override", "second")
         .filter(public_id=public_id)
         .first()
     )

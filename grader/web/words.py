@@ -61,6 +61,15 @@ def inputs_text(worst: Mapping[str, Any], titles: Mapping[str, str]) -> str:
     return FAMILIES.get(family, family.replace("-", " "))
 
 
+def about(seconds: float) -> str:
+    """Say roughly how long: nobody waits by the second."""
+    for length, name in ((3_600, "hour"), (60, "minute")):
+        if seconds >= length:
+            count = round(seconds / length)
+            return f"about {count} {name}{'' if count == 1 else 's'}"
+    return "less than a minute"
+
+
 def layout_text(layout: str) -> str:
     """Say how x lies in memory, or in what order the calls are made."""
     return LAYOUTS.get(layout, layout.replace("-", " "))

@@ -221,6 +221,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "StateEnum": "grader.models.SubmissionState",
         "OutcomeEnum": "grader.models.Outcome",
+        "NodeKindEnum": "grader.models.NodeKind",
+        "EventKindEnum": "grader.events.EventKind",
         "TrackEnum": "grader.models.Track",
         "ScopeEnum": "grader.models.Scope",
         "RegradeStateEnum": "grader.models.RegradeState",

@@ -52,8 +52,8 @@ function show(html) {
   panel().replaceWith(fresh);
   status.className = "sr-only";
   if (fresh.dataset.status !== before) status.textContent = fresh.dataset.status;
-  if (!isFinal()) return;
-  document.title = document.title.replace(/^[^:]*/, fresh.dataset.status);
+  document.title = document.title.replace(/^[^:]*/, fresh.dataset.title);
+  if (!fresh.dataset.line) return;
   // The source was there before the verdict: mark the line now that it is known.
   document.getElementById(`source-line-${fresh.dataset.line}`)?.classList.add("is-marked");
 }

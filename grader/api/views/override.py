@@ -82,7 +82,7 @@ class OverrideView(ApiView):
         tags: list[str] = parse_etags(condition) or ([f'"{condition}"'] if condition else [])
         if not tags:
             raise ConditionMissing("Send the submission's ETag as If-Match.")
-        if tags != ["*"] and SubmissionPage.of(submission).etag not in tags:
+        if not SubmissionPage.of(submission).is_as_read(tags):
             raise ChangedMeanwhile(
                 "The submission changed since you read it. Read it again, then decide."
             )

@@ -39,7 +39,7 @@ def visible(request: Request, public_id: str, scope: Scope = Scope.READ) -> Subm
     Others' submissions are seen by those whose role carries it, under the `scope` of the call.
     """
     submission = (
-        Submission.objects.select_related("exercise__chapter__course", "user", "override")
+        Submission.objects.select_related("exercise__chapter__course", "user", "override", "second")
         .filter(public_id=public_id)
         .first()
     )

@@ -1,0 +1,159 @@
+"""How far two gradings of one exercise agree: of two tracks, or of a processor and a GPU.
+
+Compared is what both keep: the results of the public cases, which are the same for everybody,
+element by element, and how many cases of each group passed. A difference is measured in units as
+an error is: |left - right| over the size of one unit at that element. Hidden cases are drawn anew
+for each grading, so that of them only the counts can be set side by side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+Report = Mapping[str, Any]
+
+
+class Agreement(StrEnum):
+    """What a comparison of two results says."""
+
+    SAME = "same"
+    WITHIN = "within"
+    DIFFERENT = "different"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One result of a public case on both sides.
+
+    Where they differ most: `index`, what `left` and `right` have there, None for what is not
+    finite, and by how many `units`, None where one of them is not finite. All three are None, and
+    `index` is empty, where one side has no such result.
+    """
+
+    case: str
+    quantity: str
+    agreement: Agreement
+    units: float | None = None
+    limit: float | None = None
+    index: tuple[int, ...] = ()
+    left: float | None = None
+    right: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPair:
+    """One group of cases: how many passed on either side, of how many."""
+
+    id: str
+    title: str
+    left_passed: int
+    left_cases: int
+    right_passed: int
+    right_cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parity:
+    results: list[Difference]
+    groups: list[GroupPair]
+
+    @property
+    def worst(self) -> Difference | None:
+        """The largest difference; one that is not finite is larger than any other."""
+        measured = [each for each in self.results if each.agreement is not Agreement.MISSING]
+        return max(measured, key=_size, default=None)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every result is on both sides, and within the tolerance of the other."""
+        good = (Agreement.SAME, Agreement.WITHIN)
+        return bool(self.results) and all(each.agreement in good for each in self.results)
+
+
+def compare(left: Report, right: Report) -> Parity | None:
+    """Compare two reports of one exercise; None where they hold nothing that can be compared."""
+    parity = Parity(list(_differences(left, right)), list(_groups(left, right)))
+    return parity if parity.results or parity.groups else None
+
+
+def _differences(left: Report, right: Report) -> Iterator[Difference]:
+    ours, theirs = _results(left), _results(right)
+    if not ours or not theirs:
+        # Graded before results were kept, or ended before the first: nothing is missing.
+        return
+    for key in {**ours, **theirs}:
+        if key in ours and key in theirs and ours[key]["shape"] == theirs[key]["shape"]:
+            yield _difference(key, ours[key], theirs[key])
+        else:
+            yield Difference(*key, Agreement.MISSING)
+
+
+def _difference(
+    key: tuple[str, str], ours: Mapping[str, Any], theirs: Mapping[str, Any]
+) -> Difference:
+    # The coarser of two dtypes says how exact both can be.
+    units = [max(pair) for pair in zip(ours["units"], theirs["units"], strict=True)]
+    limit = max(ours["limit"], theirs["limit"])
+    pairs = list(zip(ours["values"], theirs["values"], strict=True))
+    sizes = [_units(a, b, unit) for (a, b), unit in zip(pairs, units, strict=True)]
+    place = max(range(len(sizes)), key=sizes.__getitem__, default=None)
+    if place is None or sizes[place] == 0.0:
+        return Difference(*key, Agreement.SAME, units=0.0, limit=limit)
+    size = sizes[place]
+    return Difference(
+        *key,
+        Agreement.WITHIN if size <= limit else Agreement.DIFFERENT,
+        units=size if math.isfinite(size) else None,
+        limit=limit,
+        index=_index(place, ours["shape"]),
+        left=pairs[place][0],
+        right=pairs[place][1],
+    )
+
+
+def _units(left: float | None, right: float | None, unit: float) -> float:
+    if left == right:
+        return 0.0
+    if left is None or right is None or not unit:
+        return math.inf
+    return abs(left - right) / unit
+
+
+def _index(place: int, shape: list[int]) -> tuple[int, ...]:
+    index: list[int] = []
+    for extent in reversed(shape):
+        place, rest = divmod(place, extent)
+        index.insert(0, rest)
+    return tuple(index)
+
+
+def _results(report: Report) -> dict[tuple[str, str], Mapping[str, Any]]:
+    """Return the results by case and quantity; of one that is there twice the first."""
+    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for result in report.get("public") or []:
+        found.setdefault((result["case"], result["quantity"]), result)
+    return found
+
+
+def _groups(left: Report, right: Report) -> Iterator[GroupPair]:
+    theirs = {group["id"]: group for group in right.get("groups") or []}
+    for ours in left.get("groups") or []:
+        other = theirs.get(ours["id"])
+        if other:
+            yield GroupPair(
+                ours["id"],
+                ours["title"],
+                ours["cases_passed"],
+                ours["cases"],
+                other["cases_passed"],
+                other["cases"],
+            )
+
+
+def _size(difference: Difference) -> float:
+    return math.inf if difference.units is None else difference.units

@@ -1,0 +1,109 @@
+"""How a verdict's results compare with another's, in the words of the page and of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.urls import reverse
+
+from grader import queries
+from grader.models import NodeKind, Track
+from grader.parity import Agreement, Difference, Parity, compare
+
+from .result_view import ResultView
+
+
+@dataclass
+class ParityView:
+    """One comparison: `left` is this submission's verdict, `right` that of `other_id`.
+
+    `basis` says what is compared: "kinds" of nodes of one submission, or "tracks" of two.
+    """
+
+    basis: str
+    title: str
+    left: str
+    right: str
+    other_id: str
+    parity: Parity
+    titles: dict[str, str]
+
+    @property
+    def other_url(self) -> str:
+        """Where the other submission is shown; empty where it is the same one."""
+        return reverse("grader:submission", args=[self.other_id]) if self.other_id else ""
+
+    @property
+    def summary(self) -> str:
+        """What the comparison of the public cases says, in a sentence or two."""
+        results, worst = self.parity.results, self.parity.worst
+        if not results:
+            return (
+                "The results of the public cases were not kept on both sides, so that only the "
+                "counts of cases can be compared."
+            )
+        missing = sum(result.agreement is Agreement.MISSING for result in results)
+        lost = f" {missing} of {len(results)} results are not on both sides." if missing else ""
+        if worst is None:
+            return "No result of a public case is on both sides."
+        if worst.agreement is Agreement.SAME:
+            return f"The results of the public cases are the same, number by number.{lost}"
+        if worst.agreement is Agreement.WITHIN:
+            return (
+                "The results of the public cases agree: none differs by more than a correct one "
+                f"may be off.{lost}"
+            )
+        return (
+            "The results of the public cases do not agree: one differs by more than a correct one "
+            f"may be off.{lost}"
+        )
+
+    @cached_property
+    def rows(self) -> list[tuple[str, Difference]]:
+        """Each result with the title of its public case."""
+        return [(self.titles.get(row.case, row.case), row) for row in self.parity.results]
+
+
+def parities(page: ResultView, second: ResultView | None) -> list[ParityView]:
+    """Return the comparisons that can be made for a submission, at most two."""
+    return [*_of_kinds(page, second), *_of_tracks(page)]
+
+
+def _of_kinds(page: ResultView, second: ResultView | None) -> Iterator[ParityView]:
+    if second is None or not page.is_final or not second.is_final:
+        return
+    left, right = sorted((page, second), key=lambda result: NodeKind.values.index(result.kind))
+    parity = compare(left.report, right.report)
+    if parity is not None:
+        yield ParityView(
+            "kinds",
+            "Processor and GPU side by side",
+            left.kind_title,
+            right.kind_title,
+            "",
+            parity,
+            page.titles,
+        )
+
+
+def _of_tracks(page: ResultView) -> Iterator[ParityView]:
+    if not page.is_final or page.spec is None or len(page.spec.tracks) < 2:
+        return
+    other = queries.graded_on_another_track(page.submission)
+    if other is None:
+        return
+    parity = compare(page.report, other.report if isinstance(other.report, dict) else {})
+    if parity is None:
+        return
+    own, theirs = Track(page.submission.track).label, Track(other.track).label
+    yield ParityView(
+        "tracks",
+        f"{own} and {theirs} side by side",
+        own,
+        theirs,
+        other.public_id,
+        parity,
+        page.titles,
+    )

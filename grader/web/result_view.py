@@ -1,0 +1,262 @@
+"""One verdict of a submission as its page shows it, as plain values for the templates."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Final
+
+from grader import outcomes
+from grader.models import Exercise, Graded, NodeKind, Outcome, Submission, SubmissionState, Track
+from grader.registry import find_spec
+from grader.waiting import Nodes, Waiting
+
+from .hints import NOTHING_KNOWN, hints
+from .places import Place, names_in, places_of
+from .words import about, in_words, inputs_text, layout_text
+
+UNREACHABLE = (
+    "Queued: the grading queue is not reachable at the moment, your submission is kept and will "
+    "be graded"
+)
+STATE_TEXTS = {
+    SubmissionState.QUEUED: "Queued",
+    SubmissionState.CLAIMED: "A worker has taken it",
+    SubmissionState.RUNNING: "Being graded",
+    SubmissionState.FINISHED: "Finished",
+}
+NO_NODE: Final = {
+    (NodeKind.DEVICE, Nodes.NONE): "No GPU node is connected at the moment. Your submission is "
+    "kept, and graded on a GPU as soon as one is.",
+    (NodeKind.DEVICE, Nodes.UNUSABLE): "A GPU node is connected, but no GPU of it can be used at "
+    "the moment. Your submission is kept, and graded as soon as one can.",
+    (NodeKind.FUNCTIONAL, Nodes.NONE): "No worker that grades this track is connected at the "
+    "moment. Your submission is kept, and graded as soon as one is.",
+}
+SECOND_FLAGGED: Final = (
+    "The run did something that solutions of this exercise do not do, so it has no score. The "
+    "verdict that counts is another one, and stays as it is."
+)
+
+
+class ResultView:
+    """One verdict, of one kind of node: the submission's own, or its second one."""
+
+    def __init__(self, submission: Submission, verdict: Graded, waiting: Waiting | None) -> None:
+        self.submission = submission
+        self.verdict = verdict
+        self.waiting = waiting
+
+    @property
+    def counts(self) -> bool:
+        """Whether this is the verdict that counts for the lesson."""
+        return self.verdict is self.submission
+
+    @property
+    def prefix(self) -> str:
+        """What the ids on the page begin with, where it shows more than one verdict."""
+        return "" if self.counts else "second-"
+
+    @property
+    def kind(self) -> str:
+        return self.verdict.kind
+
+    @property
+    def kind_title(self) -> str:
+        return str(self.verdict.get_kind_display()).capitalize()
+
+    @property
+    def shown(self) -> tuple[Any, ...]:
+        """What the page shows of it, for comparisons."""
+        return (self.verdict.kind, self.verdict.version, self.waiting_text)
+
+    @property
+    def exercise(self) -> Exercise:
+        return self.submission.exercise
+
+    @property
+    def state(self) -> str:
+        return self.verdict.state
+
+    @property
+    def queue_position(self) -> int | None:
+        return self.waiting.position if self.waiting else None
+
+    @property
+    def estimated_seconds(self) -> float | None:
+        return self.waiting.seconds if self.waiting else None
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a verdict is to come, from a node that is there."""
+        return self.waiting is not None and self.waiting.nodes is Nodes.CONNECTED
+
+    @property
+    def state_text(self) -> str:
+        if self.waiting and self.waiting.unreachable:
+            return UNREACHABLE
+        return STATE_TEXTS[SubmissionState(self.verdict.state)]
+
+    @property
+    def waiting_text(self) -> str:
+        """Where an open verdict stands, in a sentence or two; empty for a final one."""
+        if self.waiting is None:
+            return ""
+        if self.verdict.state != SubmissionState.QUEUED:
+            return self.phase_text
+        place = self.waiting.position
+        if missing := NO_NODE.get((NodeKind(self.kind), self.waiting.nodes)):
+            return f"{missing} Position {place} in the queue." if place else missing
+        if place is None:
+            return "Waiting for a worker."
+        text = f"Position {place} in the queue."
+        if self.waiting.seconds is None:
+            return text
+        return f"{text} The verdict is expected in {about(self.waiting.seconds)}."
+
+    @property
+    def phase_text(self) -> str:
+        return outcomes.phase_text(self.verdict.phase, self.verdict.case, self.verdict.cases)
+
+    @property
+    def is_final(self) -> bool:
+        return self.verdict.is_final
+
+    @property
+    def outcome(self) -> str | None:
+        return self.verdict.outcome
+
+    @property
+    def outcome_label(self) -> str:
+        return outcomes.text_of(self.outcome).label if self.outcome else ""
+
+    @property
+    def outcome_text(self) -> str:
+        if self.counts and self.submission.decided_at:
+            return outcomes.decided_text(self.submission.decision_reason)
+        if not self.counts and self.outcome == Outcome.FLAGGED:
+            return SECOND_FLAGGED
+        return outcomes.text_of(self.outcome).text if self.outcome else ""
+
+    @property
+    def message(self) -> str:
+        """What the state or the outcome means and what to do, in words."""
+        if self.outcome:
+            return self.outcome_text
+        if self.state == SubmissionState.QUEUED:
+            return f"{self.state_text}. {self.waiting_text}".strip()
+        return self.phase_text or f"{self.state_text}."
+
+    @property
+    def score_percent(self) -> int | None:
+        """Rounded down, so that 100 means that everything passed."""
+        score = self.verdict.score
+        return None if score is None else int(score * 100 + 1e-9)
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        """What the worker found; after a person's decision its objection is a note."""
+        report = self.verdict.report if isinstance(self.verdict.report, dict) else {}
+        if not self.counts:
+            return report
+        if override := getattr(self.submission, "override", None):
+            note = outcomes.override_text(override.reason, override.graded_score)
+            report = {**report, "notes": [note, *report.get("notes", [])]}
+        failure = report.get("failure")
+        if not self.submission.decided_at or not failure:
+            return report
+        note = f"It was held for review: {failure['message']}"
+        return {**report, "failure": None, "notes": [*report.get("notes", []), note]}
+
+    @property
+    def chapter_url(self) -> str:
+        chapter = self.exercise.chapter
+        return chapter.get_absolute_url() if chapter else ""
+
+    @cached_property
+    def spec(self) -> Any:
+        return find_spec(self.exercise.slug)
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return names_in(self.exercise.chapter)
+
+    @property
+    def _reading_url(self) -> str:
+        """The chapter's address, where learners can read it."""
+        chapter = self.exercise.chapter
+        return self.chapter_url if chapter and chapter.published else ""
+
+    @property
+    def mistakes(self) -> list[dict[str, Any]]:
+        """Return what each named mistake is, and the chapter's places that speak of it."""
+        return [
+            {
+                "explanation": mistake["explanation"],
+                "places": places_of(mistake, self._names, self._reading_url),
+            }
+            for mistake in self.report.get("mistakes", [])
+        ]
+
+    @property
+    def hints(self) -> list[str]:
+        """Where to look when no mistake is named."""
+        return hints(
+            self.report,
+            self.spec.gradients if self.spec else (),
+            outcome=self.outcome,
+            at_home=self.submission.track == Track.NUMPY,
+        )
+
+    @property
+    def reading(self) -> list[Place]:
+        """What to read when no mistake is named: the part of the chapter that it concerns."""
+        worst = self.report.get("worst") or {}
+        if self.outcome != "wrong_answer" or not worst.get("failed"):
+            return []
+        part = "part-formulas" if worst["quantity"] == "y" else "part-derivation"
+        name = self._names.get(part)
+        return [Place(f"{self.chapter_url}#{part}", name)] if name else []
+
+    @property
+    def inputs_text(self) -> str:
+        return inputs_text(self.report["worst"], self.titles)
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """The titles of the public cases by their ids."""
+        return {case.id: case.title for case in self.spec.public_cases} if self.spec else {}
+
+    @property
+    def layout_text(self) -> str:
+        return layout_text(self.report["worst"]["layout"])
+
+    @property
+    def cases_passed(self) -> str:
+        """How far a run came that was stopped: "3 of 116"."""
+        groups = self.report.get("groups", [])
+        passed = sum(group["cases_passed"] for group in groups)
+        return f"{passed} of {sum(group['cases'] for group in groups)}"
+
+    @property
+    def notes(self) -> list[str]:
+        """Return the worker's notes, less those that the page shows in a place of their own."""
+        elsewhere = ["Speed, "] if self.report.get("speed") else []
+        elsewhere += [NOTHING_KNOWN] if self.hints else []
+        notes = self.report.get("notes", [])
+        return [note for note in notes if not note.startswith(tuple(elsewhere))]
+
+    @property
+    def failure_text(self) -> str:
+        return in_words(self.report["failure"]["message"], self.titles)
+
+    @property
+    def marked_line(self) -> int | None:
+        """The line of the source that an exception or a mistake in its syntax points to."""
+        line = (self.report.get("failure") or {}).get("line")
+        return line if isinstance(line, int) else None
+
+    @property
+    def marked_text(self) -> str:
+        lines = self.submission.source.split("\n")
+        number = self.marked_line or 0
+        return lines[number - 1] if 1 <= number <= len(lines) else ""
