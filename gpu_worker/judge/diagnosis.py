@@ -15,7 +15,8 @@ from gpu_worker.judge import dtypes
 from gpu_worker.judge.agreement import JudgedCase, explains_case, too_coarse
 from gpu_worker.judge.compare import Sign, is_modified, modified, signs_of
 from gpu_worker.judge.hypotheses import Hypothesis, compose, pairs, singles
-from gpu_worker.judge.reference import Array, play_exactly, reference_class
+from gpu_worker.judge.reference import play_exactly, reference_class
+from gpu_worker.judge.rounding import Loss, are_rounded, hold_numbers_of
 from gpu_worker.judge.transcript import Raised, Refused, same_bytes
 from gpu_worker.protocol import Mistake
 
@@ -27,8 +28,6 @@ _PAIRS_SECONDS = 2.0
 _MIN_LOSSES = 3
 _LOSS_SHARE = 1 / 3
 """Digits are lost in general, not by chance, if they are in this share of the cases."""
-_BOTH_WAYS = 0.1
-"""Rounding errs up and down, about equally often. A factor or a summand errs one way."""
 
 
 def diagnose(exercise: Exercise, runs: Sequence[Sequence[JudgedCase]]) -> list[Mistake]:
@@ -90,8 +89,12 @@ class _Search:
         self.signs = self.changes or signs
 
     def single(self) -> list[KnownMistake] | None:
-        """Return every mistake that explains the numbers; none if signs are all that is wrong."""
-        if self.signs and self._explains(Hypothesis((), reference_class(self.exercise))):
+        """Return every mistake that explains the numbers; none if no mistake explains them too.
+
+        That is so where signs are all that is wrong, and where a number is off by so little that a
+        row's rounding may be the reason: each mistake that shows elsewhere would explain it.
+        """
+        if self._explains(Hypothesis((), reference_class(self.exercise))):
             return []
         found: dict[str, KnownMistake] = {}
         for hypothesis in singles(self.bank):
@@ -175,28 +178,28 @@ class _Search:
     def _is_rounded(self, hypothesis: Hypothesis, exact: Hypothesis) -> bool:
         """True if what is less exact than its dtype was rounded, and not computed wrongly.
 
-        Either it holds numbers of the narrower dtype alone; or, unless the mistake is that it
-        does, the errors of each quantity go up and down as well as away from zero and towards it.
+        Either it holds numbers of the narrower dtype alone, or, unless the mistake is that it
+        does, its errors are as rounding makes them.
         """
         limit = hypothesis.exact_as
-        on_grid, shares = True, dict[str, list[tuple[float, float]]]()
+        losses = list(self._losses(exact, limit)) if limit else []
+        if not losses or not limit:
+            return False
+        on_grid = hold_numbers_of(limit, losses)
+        if on_grid or hypothesis.on_grid:
+            return on_grid
+        return are_rounded(self.exercise, exact.variant, losses)
+
+    def _losses(self, exact: Hypothesis, limit: np.dtype[Any]) -> Iterator[Loss]:
+        """Yield the results of wider dtypes that are less exact than those."""
         for run in self.runs:
             cls = _fresh(exact.variant)
             for item in run:
-                if not limit or self._says_nothing(item, exact):
+                if self._says_nothing(item, exact):
                     continue
-                for got, variant in too_coarse(self.exercise, exact, cls, item):
-                    if got.dtype.itemsize <= limit.itemsize:
-                        continue
-                    on_grid = on_grid and _is_on_grid(got, limit)
-                    shares.setdefault(variant.quantity, []).extend(_ups(got, variant.value))
-        if on_grid or hypothesis.on_grid:
-            return on_grid and bool(shares)
-        return bool(shares) and all(
-            _BOTH_WAYS <= sum(column) / len(column) <= 1 - _BOTH_WAYS
-            for each in shares.values()
-            for column in zip(*each, strict=True)
-        )
+                for place, got, variant in too_coarse(self.exercise, exact, cls, item):
+                    if got.dtype.itemsize > limit.itemsize:
+                        yield Loss(item, place, got, variant)
 
     def _are_many(self, hypothesis: Hypothesis, has: Callable[[JudgedCase], bool]) -> bool:
         """True if many cases of each dtype that is wider than the results are exact are so."""
@@ -226,23 +229,6 @@ class _Search:
         read_only = any(array.layout == "broadcast" for array in item.case.script.arrays)
         raised = isinstance(problem, Raised) and problem.name == "ValueError"
         return raised and read_only and modified("dout") in self.changes
-
-
-def _is_on_grid(got: Array, dtype: np.dtype[Any]) -> bool:
-    """True if each number is one that the narrower dtype has."""
-    with np.errstate(over="ignore"):
-        same = got.astype(dtype).astype(got.dtype) == got
-    return bool((same | ~np.isfinite(got)).all())
-
-
-def _ups(got: Array, expected: Array) -> Iterator[tuple[float, float]]:
-    """Yield the share of errors that are upwards, and of those that are away from zero."""
-    with np.errstate(invalid="ignore"):
-        error = got.astype(np.float64) - expected.astype(np.float64)
-    counts = np.isfinite(error) & (error != 0.0) & (expected != 0.0)
-    if counts.any():
-        up = error[counts] > 0.0
-        yield float(up.mean()), float((up == (expected[counts] > 0.0)).mean())
 
 
 def _fresh(variant: type) -> type:

@@ -56,9 +56,13 @@ class LayerNormScratch:
         return self.cast(self.gradient_x(d))
 
     # --- steps of forward ---------------------------------------------------------------------
+    def mean(self, x: Array) -> Array:
+        """Return mean(x) over the last axis, shape (..., 1)."""
+        return np.mean(x, axis=-1, keepdims=True)
+
     def centre(self, x: Array) -> Array:
-        """Return x - mean(x) over the last axis, shape (..., D)."""
-        return x - np.mean(x, axis=-1, keepdims=True)
+        """Return x - mean(x), shape (..., D)."""
+        return x - self.mean(x)
 
     def variance(self, centred: Array) -> Array:
         """Return the mean squared deviation over the last axis, shape (..., 1)."""

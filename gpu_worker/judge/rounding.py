@@ -1,0 +1,175 @@
+"""Tells digits that rounding lost from numbers that are wrong by a little."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpu_worker.exercises.registry import Exercise
+from gpu_worker.judge.agreement import JudgedCase
+from gpu_worker.judge.reference import Array, Expected, play_exactly, reference_class
+from gpu_worker.judge.steps import steps_of, with_changed_step
+
+_BOTH_WAYS: Final = 0.1
+"""Rounding errs up and down, about equally often. A factor or a summand errs one way."""
+_EXPLAINED: Final = 0.9
+"""Share of the errors' squares. Constants leave what float64 rounds, which is far below the errors
+looked at; of rounding they explain about their number over that of independent errors."""
+_MIN_RESULTS: Final = 3
+_NUMBERS_PER_CONSTANT: Final = 4
+_NUDGE: Final = 1e-5
+"""Small enough for results to change in proportion, large beside what float64 rounds."""
+_LARGEST_CASE: Final = 16_384
+_NUMBERS_PER_RESULT: Final = 512
+_Column = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A result that is less exact than its dtype: what was got, and what the variant gives.
+
+    `place` counts the results of its case.
+    """
+
+    item: JudgedCase
+    place: int
+    got: Array
+    variant: Expected
+
+    @property
+    def error(self) -> _Column:
+        """Return the errors (any shape); NaN where none can be told."""
+        with np.errstate(invalid="ignore"):
+            error = self.got.astype(np.float64) - self.variant.value
+        rows = self.item.case.bad_rows
+        if rows is not None and error.ndim == rows.ndim + 1:
+            error[rows] = np.nan
+        error[~np.isfinite(error)] = np.nan
+        return error
+
+
+def are_rounded(exercise: Exercise, variant: type, losses: Sequence[Loss]) -> bool:
+    """True if what the losses have in common is that their numbers were rounded on the way.
+
+    The errors of each quantity go up and down, as well as away from zero and towards it. And no
+    factors and summands explain them: each step of the reference, which `variant` is or derives
+    from, may have one of each, the same in all cases.
+    """
+    return _err_both_ways(losses) and _differ_from_constants(exercise, variant, losses)
+
+
+def hold_numbers_of(dtype: np.dtype[Any], losses: Sequence[Loss]) -> bool:
+    """True if each number is one that the narrower dtype has."""
+    return all(_is_on_grid(loss.got, dtype) for loss in losses)
+
+
+def _is_on_grid(got: Array, dtype: np.dtype[Any]) -> bool:
+    with np.errstate(over="ignore"):
+        same = got.astype(dtype).astype(got.dtype) == got
+    return bool((same | ~np.isfinite(got)).all())
+
+
+# --- which way they err --------------------------------------------------------------------------
+def _err_both_ways(losses: Sequence[Loss]) -> bool:
+    shares: dict[str, list[tuple[float, float]]] = {}
+    for loss in losses:
+        shares.setdefault(loss.variant.quantity, []).extend(_ups(loss))
+    return bool(losses) and all(
+        _BOTH_WAYS <= sum(column) / len(column) <= 1 - _BOTH_WAYS
+        for each in shares.values()
+        for column in zip(*each, strict=True)
+    )
+
+
+def _ups(loss: Loss) -> Iterator[tuple[float, float]]:
+    """Yield the share of errors that are upwards, and of those that are away from zero."""
+    error, expected = loss.error, loss.variant.value
+    counts = np.isfinite(error) & (error != 0.0) & (expected != 0.0)
+    if counts.any():
+        up = error[counts] > 0.0
+        yield float(up.mean()), float((up == (expected[counts] > 0.0)).mean())
+
+
+# --- constants -----------------------------------------------------------------------------------
+def _differ_from_constants(exercise: Exercise, variant: type, losses: Sequence[Loss]) -> bool:
+    nudged = list(_nudged(reference_class(exercise), variant))
+    fits: dict[str, list[tuple[_Column, NDArray[np.float64]]]] = {}
+    small = (loss for loss in losses if loss.got.size <= _LARGEST_CASE)
+    for _, group in groupby(small, key=lambda loss: id(loss.item)):
+        of_case = list(group)
+        moved = [play_exactly(exercise, cls, of_case[0].item.case) for cls in nudged]
+        for loss in of_case:
+            values = [results[loss.place].value for results in moved]
+            fits.setdefault(loss.variant.quantity, []).extend(_in_proportion(loss, values))
+    unexplained = [
+        _unexplained(
+            np.concatenate([error for error, _ in results]),
+            np.concatenate([columns for _, columns in results]),
+        )
+        for results in fits.values()
+        if len(results) >= _MIN_RESULTS
+    ]
+    shares = [share for share in unexplained if share is not None]
+    return bool(shares) and min(shares) > 1 - _EXPLAINED
+
+
+def _nudged(reference: type, variant: type) -> Iterator[type]:
+    """Yield the variant with a factor, and with a summand, on what each of its steps returns."""
+    for name in steps_of(reference):
+        for change in (_times_a_factor, _with_a_summand):
+            yield type(
+                variant.__name__, (with_changed_step(variant, name, change),), {"shared": {}}
+            )
+
+
+def _times_a_factor(values: Array) -> Array:
+    return values * (1.0 + _NUDGE)
+
+
+def _with_a_summand(values: Array) -> Array:
+    return values + _NUDGE
+
+
+def _in_proportion(
+    loss: Loss, moved: Sequence[Array]
+) -> Iterator[tuple[_Column, NDArray[np.float64]]]:
+    """Yield a result's errors (n,) and how each constant moves it (n, constants), in one unit.
+
+    The unit is the size of the result's terms, and such that each result counts the same.
+    """
+    expected, error = loss.variant, loss.error
+    scale = np.ones(error.shape) if expected.scale is None else expected.scale
+    if scale.shape != error.shape or any(value.shape != error.shape for value in moved):
+        return
+    with np.errstate(all="ignore"):
+        columns = [(value - expected.value) / scale for value in moved]
+        table = np.stack([error / scale, *columns], axis=-1).reshape(-1, 1 + len(moved))
+    table = table[np.isfinite(table).all(axis=-1)]
+    if len(table) > _NUMBERS_PER_RESULT:
+        table = table[np.linspace(0, len(table) - 1, _NUMBERS_PER_RESULT).astype(int)]
+    size = np.linalg.norm(table[:, 0])
+    with np.errstate(all="ignore"):
+        table = table / size
+    # Not so where the errors, or all but one of a row's terms, are too small for squares.
+    if np.isfinite(table).all():
+        yield table[:, 0], table[:, 1:]
+
+
+def _unexplained(error: _Column, columns: NDArray[np.float64]) -> float | None:
+    """Return the share of the errors' squares (n,) that no sum of the columns has.
+
+    None where the numbers are too few to tell.
+    """
+    lengths = np.linalg.norm(columns, axis=0)
+    columns = columns[:, lengths > 0.0] / lengths[lengths > 0.0]
+    # Columns that differ by less than what nudging leaves out are one.
+    solution, _, rank, _ = np.linalg.lstsq(columns, error, rcond=10 * _NUDGE)
+    if len(error) < _NUMBERS_PER_CONSTANT * rank:
+        return None
+    left = error - columns @ solution
+    return float(left @ left / (error @ error))
