@@ -72,10 +72,10 @@ def test_the_tables_hold_the_counts(chapter: Any) -> None:
             continue
         cells = (
             label,
+            rounded(times(name)),
             row["launches"],
             f"{row['read']:,}",
             f"{row['written']:,}",
-            rounded(times(name)),
         )
         assert f"| {' | '.join(map(str, cells))} |\n" in table
 
