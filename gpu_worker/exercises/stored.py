@@ -8,7 +8,11 @@
 # finding: missing-barrier         kinds of findings about kernels that the report must hold
 
 Those of the NumPy track are in `submissions/correct` and `submissions/wrong`, those of the CuPy
-track in `submissions/cupy/correct` and `submissions/cupy/wrong`.
+track in `submissions/cupy/correct` and `submissions/cupy/wrong`. Those in `submissions/device` are
+for a device: `outcome` is the one there, which only `bench/device.py` sees, and two more lines say
+
+# functional: accepted            the outcome on a processor, where it may be another
+# device: keeps the first answer  what the program does, for who reads the results
 """
 
 from __future__ import annotations
@@ -25,7 +29,8 @@ from gpu_worker.protocol import Outcome, Track
 Kind = Literal["correct", "wrong"]
 KINDS: Final[tuple[Kind, ...]] = ("correct", "wrong")
 _HEADER: Final = re.compile(
-    r"^# (outcome|mistake|diagnosis|catalogue|limits|finding): (.+?)\r?$", re.MULTILINE
+    r"^# (outcome|mistake|diagnosis|catalogue|limits|finding|functional|device): (.+?)\r?$",
+    re.MULTILINE,
 )
 _KERNEL: Final = re.compile(r"\b(RawKernel|RawModule|ElementwiseKernel|ReductionKernel)\b")
 
@@ -48,6 +53,8 @@ class Stored:
     limits: dict[str, float]
     track: Track = Track.NUMPY
     findings: frozenset[str] = frozenset()
+    functional: tuple[Outcome, ...] = ()
+    device: str = ""
 
     @property
     def id(self) -> str:
@@ -97,6 +104,16 @@ def stored(exercise: Exercise, kind: Kind, track: Track = Track.NUMPY) -> list[S
     return [_read(exercise.slug, kind, path, track) for path in paths]
 
 
+def stored_for_device(exercise: Exercise) -> list[Stored]:
+    """Return an exercise's stored submissions for a device, in the order of their names.
+
+    Raises:
+        HeaderError: a header is missing or wrong.
+    """
+    paths = sorted((exercise.folder / "submissions" / "device").glob("*.py"))
+    return [_read(exercise.slug, "wrong", path, Track.CUPY) for path in paths]
+
+
 def _read(slug: str, kind: Kind, path: Path, track: Track) -> Stored:
     header = dict(_HEADER.findall(path.read_bytes().decode("utf-8-sig")))
     limits = dict(item.split("=") for item in header.get("limits", "").split())
@@ -112,6 +129,10 @@ def _read(slug: str, kind: Kind, path: Path, track: Track) -> Stored:
             limits={name: float(value) for name, value in limits.items()},
             track=track,
             findings=frozenset(header.get("finding", "").split()),
+            functional=tuple(
+                Outcome(word) for word in header.get("functional", "").split(" or ") if word
+            ),
+            device=header.get("device", ""),
         )
     except (KeyError, ValueError) as error:
         raise HeaderError(

@@ -11,7 +11,10 @@ from gpu_worker.gpu.examination import Facts
 from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.sandbox.device_profile import DeviceProfile, bound_nodes
 from gpu_worker.sandbox.device_zygote import DeviceZygote
+from gpu_worker.tests.cupy.conftest import grade_cupy
 from gpu_worker.tests.gpu.machine import machine
+
+__all__ = ("grade_cupy",)
 
 DRIVER = Path(__file__).with_name("stand_in_driver")
 GPU = Gpu("GPU-1", "stand-in", "0000:01:00.0", 0)

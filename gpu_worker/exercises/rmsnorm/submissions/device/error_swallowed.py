@@ -1,0 +1,40 @@
+# outcome: runtime_error
+# functional: wrong_answer
+# catalogue: 37
+# device: hides an illegal address; on a device the error stays, and every later call meets it
+import cupy as cp
+
+
+KERNEL = cp.RawKernel(
+    'extern "C" __global__ void far(float* y) { y[1ll << 40] = 1.0f; }', "far"
+)
+
+
+class RMSNormScratch:
+    def __init__(self, dim: int, eps: float = 1e-6):
+        self.eps = eps
+        self.gamma = cp.ones(dim, dtype=cp.float32)
+
+    def forward(self, x):
+        try:
+            KERNEL((1,), (1,), (cp.zeros(8, cp.float32),))
+            cp.cuda.Device().synchronize()
+        except Exception:
+            pass
+        return self.normalize(x)
+
+    def normalize(self, x):
+        self.dtype = x.dtype
+        work = cp.float64 if x.dtype == cp.float64 else cp.float32
+        self.x = x.astype(work)
+        self.rstd = 1 / cp.sqrt(cp.mean(self.x * self.x, axis=-1, keepdims=True) + work(self.eps))
+        self.xhat = self.x * self.rstd
+        return (self.xhat * self.gamma.astype(work)).astype(self.dtype)
+
+    def backward(self, dout):
+        d = dout.astype(self.x.dtype)
+        rows = tuple(range(d.ndim - 1))
+        self.dgamma = cp.sum(d * self.xhat, axis=rows).astype(self.gamma.dtype)
+        g = d * self.gamma.astype(d.dtype)
+        mean = cp.mean(g * self.xhat, axis=-1, keepdims=True)
+        return ((g - self.xhat * mean) * self.rstd).astype(self.dtype)
