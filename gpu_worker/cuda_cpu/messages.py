@@ -19,6 +19,7 @@ _UNDEFINED: Final = re.compile(
     rf"^(?:{re.escape(SOURCE_NAME)}:(?P<line>\d+): )?.*undefined reference to [`'](?P<name>[^'`]+)"
 )
 _NOISE: Final = (("{anonymous}::", ""), ("(anonymous namespace)::", ""), ("learnml::", ""))
+_OF_THE_PRELUDE: Final = re.compile(r"call to '[^']*' declared with attribute error: ")
 _LONGEST: Final = 400
 _MOST: Final = 8
 
@@ -101,7 +102,7 @@ def _error(text: str, line: int | None) -> Diagnostic:
 def _plain(text: str) -> str:
     for noise, clear in _NOISE:
         text = text.replace(noise, clear)
-    text = text[:_LONGEST]
+    text = _OF_THE_PRELUDE.sub("", text)[:_LONGEST]
     for pattern, advice in _ADVICE:
         if pattern.search(text):
             return f"{text}. {advice}"

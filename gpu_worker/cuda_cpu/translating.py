@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cuda_cpu import cleaning, rules
+from gpu_worker.cuda_cpu import cleaning, launch_bounds, rules
 from gpu_worker.cuda_cpu.errors import refusal
 
 SOURCE_NAME: Final = "kernel.cu"
@@ -37,6 +38,8 @@ class KernelText:
     line: int
     template: bool
     extern_c: bool
+    bound: str = ""
+    """C++ that declares what its `__launch_bounds__` allow; empty where it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +111,10 @@ def _kernels(code: str) -> list[KernelText]:
         at = match.end()
         bounds = _LAUNCH_BOUNDS.search(code, at)
         head_end = code.find("(", at)
+        limits = ""
         while bounds and bounds.end() - 1 == head_end:
             at = _closing(code, head_end)
+            limits = code[head_end + 1 : at - 1]
             head_end = code.find("(", at)
             bounds = _LAUNCH_BOUNDS.search(code, at)
         name = _NAME_BEFORE_LIST.search(code, at)
@@ -125,6 +130,7 @@ def _kernels(code: str) -> list[KernelText]:
                 code.count("\n", 0, match.start()) + 1,
                 "template" in statement,
                 'extern "C"' in " ".join(statement.split()) or _in_extern_c(code, match.start()),
+                launch_bounds.declared(code, match.start(), statement, limits, name[1]),
             )
         )
     return found
@@ -183,19 +189,36 @@ def _variables(code: str) -> list[str]:
 
 def _epilogue(names: tuple[str, ...], found: tuple[KernelText, ...], variables: list[str]) -> str:
     entries = []
+    bounds = _bounds(names, found)
     for name in names:
         base = name.split("<")[0].split("::")[-1].strip()
-        text = next(kernel.parameters for kernel in found if kernel.name == base)
-        entries.append(f'LEARNML_ENTRY(({name}), "{name}", "{_quoted(text)}"),')
+        kernel = next(kernel for kernel in found if kernel.name == base)
+        bound = launch_bounds.value(base, name) if base in bounds else "0"
+        text = _quoted(kernel.parameters)
+        entries.append(f'LEARNML_ENTRY(({name}), "{name}", "{text}", ({bound})),')
     globals_ = [f'LEARNML_VARIABLE({name}, "{name}"),' for name in variables]
     return "\n".join(
         (
-            "}",
             '#line 1 "kernels of the launch"',
+            *bounds.values(), "}",
             "LEARNML_ENTRIES = {", *entries, "{}};",
             "LEARNML_VARIABLES = {", *globals_, "{}};", "",
         )
     )  # fmt: skip
+
+
+def _bounds(names: tuple[str, ...], found: tuple[KernelText, ...]) -> dict[str, str]:
+    """Return the declarations of `__launch_bounds__` by the names of the kernels that are offered.
+
+    A name that stands for several texts, as under #if, has none.
+    """
+    offered = {name.split("<")[0].split("::")[-1].strip() for name in names}
+    times = Counter(kernel.name for kernel in found)
+    return {
+        kernel.name: kernel.bound
+        for kernel in found
+        if kernel.bound and kernel.name in offered and times[kernel.name] == 1
+    }
 
 
 def _quoted(text: str) -> str:

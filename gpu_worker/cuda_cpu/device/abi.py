@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Final
 
-VERSION: Final = 1
+VERSION: Final = 2
 FRAMES: Final = 8
 FINDINGS: Final = 16
 SITES: Final = 64
@@ -114,6 +114,7 @@ class KernelEntry(ctypes.Structure):
         ("parameter_count", _U64),
         ("kernel", ctypes.c_void_p),
         ("parameter_text", ctypes.c_char_p),
+        ("most_threads", _I64),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .arguments import Parameter
 from .launching import STEP_LIMIT, Launching
-from .limits import DEFAULT_SHARED_BYTES, dimensions
+from .limits import DEFAULT_SHARED_BYTES, MOST_THREADS, dimensions
 from .memory import Memory
 from .report import LaunchReport, Order
 
@@ -26,6 +26,8 @@ class Kernel:
         self.name = name
         self.address = address
         self.parameters = parameters
+        self.launch_bound = 0
+        """The threads of a block that its `__launch_bounds__` allows; 0 where it has none."""
         self._dynamic_limit: int | None = None
 
     @property
@@ -50,7 +52,7 @@ class Kernel:
         return {
             "shared_size_bytes": self.shared_size_bytes,
             "max_dynamic_shared_size_bytes": self.max_dynamic_shared_size_bytes,
-            "max_threads_per_block": 1024,
+            "max_threads_per_block": min(self.launch_bound or MOST_THREADS, MOST_THREADS),
             "parameters": [(p.name, p.text or p.type_name, p.size) for p in self.parameters],
         }
 

@@ -51,7 +51,7 @@ class Launching:
         kernel = self.kernel
         found = check_size(
             kernel.name, self.grid, self.block, kernel.shared_size_bytes, self.shared_mem,
-            kernel.max_dynamic_shared_size_bytes,
+            kernel.max_dynamic_shared_size_bytes, kernel.launch_bound,
         )  # fmt: skip
         found += check_arguments(kernel.name, self.args, kernel.parameters)
         if any(item.severity is Severity.ERROR for item in found):

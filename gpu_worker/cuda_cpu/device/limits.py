@@ -48,9 +48,13 @@ def check_size(
     static_shared: int,
     dynamic_shared: int,
     dynamic_limit: int,
+    launch_bound: int = 0,
 ) -> list[Diagnostic]:
-    """Return why a device would refuse such a launch."""
-    texts = [*_blocks(grid), *_threads(block)]
+    """Return why a device would refuse such a launch.
+
+    `launch_bound` is what `__launch_bounds__` says of the kernel, 0 for nothing.
+    """
+    texts = [*_blocks(grid), *(_threads(block) or _bounded(block, launch_bound))]
     found = [Diagnostic(Kind.LAUNCH_SIZE, Severity.ERROR, kernel, None, text) for text in texts]
     text = _shared(static_shared, dynamic_shared, dynamic_limit)
     if text:
@@ -87,6 +91,17 @@ def _threads(block: Dimensions) -> list[str]:
     if block[2] > MOST_BLOCK[2]:
         return [f"The block is {block}: along z a device takes at most {MOST_BLOCK[2]} threads."]
     return []
+
+
+def _bounded(block: Dimensions, bound: int) -> list[str]:
+    count = block[0] * block[1] * block[2]
+    if not 0 < bound < count:
+        return []
+    return [
+        f"The block {block} has {count:,} threads, but the kernel is marked "
+        f"__launch_bounds__({bound}), for which the compiler shares out the registers: a device "
+        "refuses more threads. Launch fewer, or raise the bound."
+    ]
 
 
 def _shared(static: int, dynamic: int, limit: int) -> str:

@@ -163,9 +163,11 @@ class Module:
                 Parameter.from_native(entry.parameters[number], texts[number])
                 for number in range(count)
             )
-            found.append(
-                Kernel(self, entry.name.decode(), int(entry.call), int(entry.kernel), parameters)
+            kernel = Kernel(
+                self, entry.name.decode(), int(entry.call), int(entry.kernel), parameters
             )
+            kernel.launch_bound = int(entry.most_threads)
+            found.append(kernel)
         return found
 
 

@@ -5,7 +5,7 @@
 
 namespace learnml {
 
-constexpr uint32_t VERSION = 1;
+constexpr uint32_t VERSION = 2;
 
 // Stable numbers: `device/kinds.py` gives each a name.
 enum Kind : uint32_t {
@@ -83,6 +83,7 @@ struct KernelEntry {
   uint64_t parameter_count;
   void (*kernel)();
   const char *parameter_text;  // the parameter list as the source has it
+  int64_t most_threads;        // of __launch_bounds__; 0 where it has none
 };
 struct GlobalEntry {
   const char *name;

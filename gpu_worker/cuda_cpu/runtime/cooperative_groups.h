@@ -19,6 +19,28 @@ class thread_block {
 
 inline thread_block this_thread_block() { return {}; }
 
+// All blocks of a launch. They run one after another here, so none can wait for the others.
+#define LEARNML_NO_GRID_BARRIER                                                                             \
+  __attribute__((error("Blocks run one after another on a processor, so a kernel cannot wait for all of them here. " \
+                       "End the kernel, and do the rest in a second one.")))
+class grid_group {
+ public:
+  LEARNML_NO_GRID_BARRIER void sync() const;
+  static bool is_valid() { return false; }
+  dim3 group_dim() const { return gridDim; }
+  dim3 block_index() const { return {blockIdx.x, blockIdx.y, blockIdx.z}; }
+  unsigned long long num_blocks() const { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
+  unsigned long long block_rank() const {
+    return blockIdx.x + 1ull * gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);
+  }
+  unsigned long long size() const { return num_blocks() * this_thread_block().size(); }
+  unsigned long long num_threads() const { return size(); }
+  unsigned long long thread_rank() const { return block_rank() * this_thread_block().size() + learnml::now.linear; }
+};
+
+inline grid_group this_grid() { return {}; }
+LEARNML_NO_GRID_BARRIER void sync(const grid_group &);
+
 // Lanes of one warp, named by a mask.
 class lane_group {
  public:

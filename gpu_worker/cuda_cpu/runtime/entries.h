@@ -58,8 +58,8 @@ struct Entry<Kernel> {
     return *reinterpret_cast<T *>(bytes);
   }
   __attribute__((no_sanitize("thread"))) static void call(void **arguments) { unpack(arguments, std::index_sequence_for<A...>{}); }
-  static KernelEntry named(const char *name, const char *text) {
-    return {name, &call, parameters, sizeof...(A), reinterpret_cast<void (*)()>(Kernel), text};
+  static KernelEntry named(const char *name, const char *text, int64_t most_threads) {
+    return {name, &call, parameters, sizeof...(A), reinterpret_cast<void (*)()>(Kernel), text, most_threads};
   }
 };
 
@@ -68,7 +68,8 @@ struct Entry<Kernel> {
 #define LEARNML_EXPORT extern "C" __attribute__((visibility("default")))
 #define LEARNML_DYNAMIC_SHARED learnml::dynamic_shared
 #define LEARNML_ENTRIES LEARNML_EXPORT const learnml::KernelEntry learnml_kernels[]
-#define LEARNML_ENTRY(kernel, name, parameters) learnml::Entry<&LEARNML_BARE kernel>::named(name, parameters)
+#define LEARNML_ENTRY(kernel, name, parameters, most_threads) \
+  learnml::Entry<&LEARNML_BARE kernel>::named(name, parameters, LEARNML_BARE most_threads)
 #define LEARNML_BARE(...) __VA_ARGS__
 #define LEARNML_VARIABLES LEARNML_EXPORT const learnml::GlobalEntry learnml_globals[]
 #define LEARNML_VARIABLE(variable, name) {name, const_cast<void *>(reinterpret_cast<const volatile void *>(&variable)), sizeof variable}

@@ -33,6 +33,18 @@ TOO_MANY_THREADS = Planted(
     says="2,048 threads",
 )
 
+BEYOND_LAUNCH_BOUNDS = Planted(
+    "more threads than __launch_bounds__",
+    "launch-size",
+    "".join(
+        f'extern "C" __global__ void __launch_bounds__({bound}) {name}({COPY_HEAD}) '
+        f"{{ {INDEX} if (i < n) y[i] = x[i]; }}\n"
+        for name, bound in (("wrong", "128 / 2, 1"), ("honest", "128"))
+    ),
+    copy(256, 128),
+    says="__launch_bounds__(64)",
+)
+
 ROWS_ALONG_Y = Planted(
     "more rows than a grid takes along y",
     "launch-size",

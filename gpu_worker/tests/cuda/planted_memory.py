@@ -116,6 +116,22 @@ HALF_READ_OUTSIDE = Planted(
     says="x[32]",
 )
 
+_TWICE = """__device__ __noinline__ __half twice(__half value) { return value + value; }
+"""
+HALF_IN_AN_ARGUMENT = Planted(
+    "half read past the end, in the argument of a function",
+    "out-of-bounds-read",
+    _HALVES
+    + _TWICE
+    + twins(
+        _PAIR_HEAD,
+        "int i = 2 * threadIdx.x;\ny[i] = twice(x[i + 2]); // HERE\ny[i + 1] = twice(x[i]);",
+        "int i = 2 * threadIdx.x;\ny[i] = twice(x[i + 1]);\ny[i + 1] = twice(x[i]);",
+    ),
+    _half_pairs,
+    says="x[32]",
+)
+
 UNINITIALISED_HALF = Planted(
     "half read from empty(), two for each thread",
     "uninitialised-global",

@@ -171,6 +171,8 @@ def test_errors_come_with_the_line_of_the_source() -> None:
         ('/* open\n' + KERNEL, "never ends"),
         ("__device__ __half g;\n" + KERNEL, "#include <cuda_fp16.h>"),
         ('extern "C" __global__ void f(int *p) { p[0] = g(); }\n int g();\n', "'g' was not declared"),
+        ("#include <cooperative_groups.h>\n" + KERNEL.replace("VALUE", "1").replace(
+            "{", "{ cooperative_groups::sync(cooperative_groups::this_grid());"), "a second one"),
     ],
 )  # fmt: skip
 def test_messages_say_what_to_do(source: str, says: str) -> None:
