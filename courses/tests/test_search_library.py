@@ -113,9 +113,10 @@ def test_an_excerpt_is_short_and_shows_the_words_together() -> None:
     for result in search("gradient rms").results:
         text = "".join(piece.text for piece in result.excerpt.pieces)
         assert len(text) <= MAX_CHARACTERS + len("… ") + len(" …")
-    found = search("7% to 64%")
-    assert found.results
-    for result in found.results:
+    # Elsewhere the two numbers stand too far from each other for one excerpt.
+    together = [one for one in search("7% to 64%").results if "deep-neural" in one.url]
+    assert together
+    for result in together:
         marked = [piece.text for piece in result.excerpt.pieces if piece.marked]
         assert {"7", "64"} <= set(marked)
 

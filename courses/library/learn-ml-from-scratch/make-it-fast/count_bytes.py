@@ -47,8 +47,8 @@ class Counted:
     def __truediv__(self, other) -> Counted:
         return self._with(other, np.divide)
 
-    def sqrt(self) -> Counted:
-        return self.memory.launch((self,), np.sqrt(self.values))
+    def root(self) -> Counted:
+        return self.memory.launch((self,), self.values**0.5)
 
     def mean(self) -> Counted:
         """The mean of each row, with the axis kept."""
@@ -60,14 +60,14 @@ class Counted:
 
 def rmsnorm(x, gamma, eps=1e-6):
     mean_square = (x * x).mean()
-    rms = (mean_square + eps).sqrt()
+    rms = (mean_square + eps).root()
     return x / rms * gamma
 
 
 def layernorm(x, gamma, beta, eps=1e-6):
     centred = x - x.mean()
     variance = (centred * centred).mean()
-    deviation = (variance + eps).sqrt()
+    deviation = (variance + eps).root()
     return centred / deviation * gamma + beta
 
 
