@@ -25,6 +25,8 @@ What was checked instead, on a processor:
   [the CuPy track](../explanation/cupy-track.md);
 - what NVIDIA's compiler needs for each kernel, in registers and shared memory, is measured without
   a device by `python -m bench kernels_registers`;
+- submissions are graded through the sandbox and the judge around a stand-in for the driver, and
+  the cheats stored for a device are graded on a processor;
 - the control flow of the device's script is tested against a stand-in, whose times are thrown away:
   results are only written where the NVIDIA driver knows the device that they name.
 
@@ -71,6 +73,8 @@ def _summary(results: Mapping[str, Any]) -> str:
     verdict = "all within the judge's tolerance" if not right["failed"] else (
         f"**{right['failed']} outside the judge's tolerance**")  # fmt: skip
     agreement = "agrees" if agreed["agree"] else "**does not agree**"
+    graded = results.get("grading", {"submissions": {}, "of": 0, "wrong": []})
+    ended = "as they must" if not graded["wrong"] else f"**{len(graded['wrong'])} otherwise**"
     return (
         f"\n{device['name']}, compute capability {device['compute_capability']}, "
         f"{device['multiprocessors']} multiprocessors, {device['memory_bytes'] / 2**30:.0f} GiB, "
@@ -82,6 +86,8 @@ def _summary(results: Mapping[str, Any]) -> str:
         f"- The CPU executor {agreement} with the device: {sum(p['results'] for p in programs)} "
         f"results of {len(programs)} stored programs, "
         f"{sum(p['identical'] for p in programs)} of them the same bit for bit.\n"
+        f"- Grading through sandbox and judge: {len(graded['submissions'])} of {graded['of']} "
+        f"stored submissions, {ended}.\n"
     )
 
 
@@ -118,6 +124,12 @@ def _failures(results: Mapping[str, Any]) -> str:
     lines = [f"- {text}" for text in results["correctness"]["failures"]]
     for program, found in results["agreement"]["programs"].items():
         lines += [f"- {program}: {text}" for text in found["differences"][:5]]
+    graded = results.get("grading", {"submissions": {}, "wrong": []})
+    lines += [
+        f"- {name} must end as {' or '.join(graded['submissions'][name]['expected'])}, and ended "
+        f"as {graded['submissions'][name]['outcome']}"
+        for name in graded["wrong"]
+    ]
     for cell in results["times"]:
         where = f"{cell['exercise']} {cell['direction']} {cell['dtype']} D {cell['dim']}"
         lines += [f"- {name}, {where}: {why}" for name, why in cell["failed"].items()]

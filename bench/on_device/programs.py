@@ -30,6 +30,7 @@ KEPT: Final = 256
 SHAPES: Final = ((5, 33), (3, 256), (2, 1025))
 FUSED_ROWS: Final = 3
 FUSED_DIMS: Final = tuple(dim for dim in correctness.DIMS if dim <= 16385)
+_FUSED_IN_ONE_FILE: Final = "reference_kernels.py"
 _LAUNCHES: Final = ("RawKernel", "RawModule", "ElementwiseKernel", "ReductionKernel")
 
 
@@ -71,7 +72,8 @@ class Program:
 def programs() -> list[Program]:
     """Return the right programs that launch kernels of their own, and the fused references.
 
-    Wrong ones are left out: many rely on what CUDA does not define, or stop a device.
+    Those stand for the files that are made of them, too. Wrong programs are left out: many rely on
+    what CUDA does not define, or stop a device.
     """
     found = []
     for exercise in CLASSES:
@@ -80,7 +82,8 @@ def programs() -> list[Program]:
         found += [
             Program(exercise, path)
             for path in stored
-            if any(word in path.read_text(encoding="utf-8") for word in _LAUNCHES)
+            if path.name != _FUSED_IN_ONE_FILE
+            and any(word in path.read_text(encoding="utf-8") for word in _LAUNCHES)
         ]
         found.append(Program(exercise, folder / "fused_cupy.py"))
     return found
