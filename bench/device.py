@@ -4,8 +4,9 @@
 
 Needs NumPy and CuPy beside this repository (ml_dtypes for bfloat16; torch, triton, liger-kernel
 to compare with). Ends with 0 if every kernel is right and agrees with the CPU executor, with 1 if
-not, with 2 where there is no device, with 3 where it is in use. Then `python -m bench.device_table`
-makes table and picture.
+not, with 2 where there is no device, with 3 where it is in use. First the stored submissions are
+graded on the device through sandbox and judge, which needs the worker's packages and bubblewrap.
+Then `python -m bench.device_table` makes table and picture.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from bench.on_device import building, correctness, driver, run  # noqa: E402
+from bench.on_device import building, correctness, driver, grading, run  # noqa: E402
 from bench.on_device.budget import Budget  # noqa: E402
 from bench.on_device.writing import RESULTS, write  # noqa: E402
 from gpu_worker.gpu import inventory  # noqa: E402
@@ -31,6 +32,7 @@ from gpu_worker.gpu.inventory import Gpu  # noqa: E402
 from gpu_worker.gpu.lock import BusyError, device_lock  # noqa: E402
 
 BUILD_SHARE = 0.15
+GRADING_SHARE = 0.3
 NO_DEVICE = 2
 BUSY = 3
 
@@ -58,6 +60,10 @@ def _measure(budget: Budget, seed: int, out: Path) -> int:
 
     took = building.build_all(BUILD_SHARE * budget.seconds)
     print(f"Kernels built in {took:.0f} s.")
+    # Before this process uses the device itself: a node's lane takes the lock for each submission.
+    graded = grade_stored(budget, inventory.find())
+    print(f"{len(graded['submissions'])} of {graded['of']} stored submissions graded, "
+          f"{len(graded['wrong'])} not as they must be.")  # fmt: skip
     # After the children: a process that uses the device need not wait beside them.
     from bench.on_device.cuda import CudaDevice
     from bench.on_device.programs import OUTPUTS
@@ -67,7 +73,7 @@ def _measure(budget: Budget, seed: int, out: Path) -> int:
         known = dict(recorded)
 
     def save(results: dict[str, Any]) -> None:
-        write(results, out)
+        write({**results, "grading": graded}, out)
 
     device = CudaDevice()
     try:
@@ -81,7 +87,19 @@ def _measure(budget: Budget, seed: int, out: Path) -> int:
     print(f"{right['cases']} cases, {right['failed']} wrong; agreement: "
           f"{results['agreement']['agree']}; {len(results['times'])} cells timed; "
           f"{len(results['left_out'])} things left out; {results['seconds']} s. {out}")  # fmt: skip
-    return 0 if run.is_right(results) else 1
+    return 0 if run.is_right(results) and not graded["wrong"] else 1
+
+
+def grade_stored(budget: Budget, found: Sequence[Gpu]) -> dict[str, Any]:
+    """Grade stored submissions with a part of the budget; say where that cannot be."""
+    part = budget.part(GRADING_SHARE * budget.seconds)
+    grade, why = grading.on_this_machine()
+    if not found:
+        grade, why = None, "the kernel module's folder /proc/driver/nvidia shows no device"
+    if grade is None:
+        budget.leave_out("grading of stored submissions", why)
+        return {"submissions": {}, "of": 0, "wrong": []}
+    return grading.grade_all(part, grade, grading.stored_items())
 
 
 def lock_of(bus: str, found: Sequence[Gpu]) -> AbstractContextManager[None]:

@@ -59,6 +59,8 @@ class Stored:
     @property
     def id(self) -> str:
         track = "" if self.track is Track.NUMPY else f"-{self.track}"
+        if self.device:
+            return f"{self.slug}-device-{self.path.stem}"
         return f"{self.slug}{track}-{self.kind}-{self.path.stem}"
 
     @property

@@ -25,13 +25,14 @@ def plans(exercise: Exercise) -> tuple[CasePlan, ...]:
     """Return how the further cases of an exercise are drawn."""
     ids = [group.id for group in exercise.case_groups]
     group = _GROUP if _GROUP in ids else ids[-1]
-    return (
+    found = (
         CasePlan(group, "normal", "many-rows", "float32"),
         CasePlan(group, "normal", "many-rows", "bfloat16"),
         CasePlan(group, "normal", "packed", "float32", layout="offset"),
         CasePlan(group, "normal", "packed", "float16", layout="offset"),
         CasePlan(group, "normal", "packed", "bfloat16", layout="offset"),
     )
+    return tuple(plan for plan in found if exercise.has_kernels_for(plan.dtype))
 
 
 def device_cases(exercise: Exercise, seed: int) -> list[Case]:

@@ -39,7 +39,7 @@ from gpu_worker.sandbox.device_profile import (
 )
 from gpu_worker.sandbox.device_zygote import DeviceZygote
 
-WAIT_SECONDS: Final = 20.0
+WAIT_SECONDS: Final = 5.0
 """How long a job waits for a device that another worker has, before it goes back."""
 DRAIN_SECONDS: Final = 10.0
 """How long the memory of the last user may take to be free again."""

@@ -38,9 +38,9 @@ from gpu_worker.protocol import Outcome, Speed, SpeedRow
 from gpu_worker.sandbox.client import RunResult, Zygote
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError, decode_head
 
-BUDGET_SECONDS: Final = 8.0
+BUDGET_SECONDS: Final = 6.0
 """No further call is begun after this time."""
-WALL_SECONDS: Final = 20.0
+WALL_SECONDS: Final = 12.0
 RESULT_BYTES: Final = 1 << 20
 """Frames only: results come in the job's memory."""
 SHORTEST_SECONDS: Final = 1e-9
