@@ -95,6 +95,10 @@ class Exercise:
         """Return how a track's hidden cases are drawn."""
         return row_plans.for_kernels(self.plans) if track == Track.CUPY else self.plans
 
+    def has_kernels_for(self, dtype: str) -> bool:
+        """Whether arrays of a dtype are within the contract on the CuPy track."""
+        return any(plan.dtype == dtype for plan in self.plans_for(Track.CUPY))
+
     def limits_for(self, track: str) -> Mapping[str, float]:
         """Return a track's limits, by names that end in their unit."""
         return {**self.limits, **KERNEL_LIMITS} if track == Track.CUPY else self.limits

@@ -9,6 +9,7 @@ import pytest
 
 from gpu_worker.exercises import get
 from gpu_worker.exercises.spec import Budget
+from gpu_worker.gpu import cases as device_cases
 from gpu_worker.judge.budgets import budget_results, over_budget, spent
 from gpu_worker.judge.counting import counted_shapes
 from gpu_worker.protocol import Counted, CountedCall
@@ -126,3 +127,10 @@ def test_every_budget_names_a_group_of_its_own_and_can_be_kept() -> None:
             assert budget.direction in exercise.directions
             assert budget.moved > {"forward": 2, "backward": 3}[budget.direction]
             assert budget.explanation.endswith(".")
+
+
+def test_on_a_device_too_only_what_the_contract_allows_is_asked() -> None:
+    for slug in ("rmsnorm_two_kernels", "rmsnorm_fused_forward", "rmsnorm_fused_backward"):
+        assert {plan.dtype for plan in device_cases.plans(get(slug))} == {"float32"}
+        assert not get(slug).has_kernels_for("bfloat16")
+    assert len(device_cases.plans(get("rmsnorm"))) == 5
