@@ -116,6 +116,21 @@ def submit(
 
 
 @pytest.fixture
+def kernels(submit: Callable[..., Submission]) -> Callable[..., Submission]:
+    """Submit to the CuPy track, which has a verdict of both kinds of nodes."""
+
+    def call(source: str = "x = 1", **kwargs: Any) -> Submission:
+        return submit(source, track="cupy", **kwargs)
+
+    return call
+
+
+@pytest.fixture
+def device_required(settings: Any) -> None:
+    settings.GRADING = {**settings.GRADING, "CUPY_REQUIRES_DEVICE": True}
+
+
+@pytest.fixture
 def committed(django_capture_on_commit_callbacks: Callable[..., Any]) -> Callable[..., Any]:
     """Call something, and do what it left for after the commit."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from grader import tasks
 from grader.models import GradingAttempt, Submission
 
 
@@ -122,4 +123,54 @@ def full_report(accepted: bool) -> dict[str, Any]:
             "isolation": "A",
             "limits": {"wall_seconds": 10.0},
         },
+    }
+
+
+def grade_on_cpu(submission: Submission, outcome: str = "accepted", **fields: Any) -> None:
+    tasks.record_verdict(from_a_cpu_node(verdict(submission, outcome, **fields), submission))
+
+
+def grade_on_gpu(submission: Submission, outcome: str = "accepted", **fields: Any) -> None:
+    """Record what a GPU node would have sent."""
+    tasks.record_verdict(from_a_gpu_node(verdict(submission, outcome, **fields), submission))
+
+
+def public_result(*values: float | None, **fields: Any) -> dict[str, Any]:
+    """One result of a public case, in units of 0.001."""
+    return {
+        "case": "chapter-example",
+        "quantity": "y",
+        "dtype": "float32",
+        "shape": [len(values)],
+        "values": list(values),
+        "units": [0.001] * len(values),
+        "limit": 32.0,
+        **fields,
+    }
+
+
+def gpu_node(*states: str, tracks: list[str] | None = None) -> dict[str, Any]:
+    """The report of a GPU node with a GPU in each of the states."""
+    gpus = [
+        {"uuid": f"GPU-{number}", "name": "A GPU", "state": state}
+        for number, state in enumerate(states)
+    ]
+    return cpu_node() | {
+        "node": "gpu-node",
+        "queue": "gpu",
+        "gpus": gpus,
+        "tracks": ["cupy"] if tracks is None else tracks,
+    }
+
+
+def cpu_node(name: str = "cpu-node") -> dict[str, Any]:
+    return {
+        "version": 1,
+        "node": name,
+        "queue": "cpu",
+        "isolation": "A",
+        "python": "3.11.2",
+        "numpy": "2.0.0",
+        "platform": "Linux",
+        "tracks": ["numpy", "cupy"],
     }

@@ -242,9 +242,18 @@ class TestCheckExercises:
     @pytest.mark.usefixtures("few_submissions")
     def test_it_prints_what_became_of_submissions_and_mutants(self) -> None:
         text = self.run("rmsnorm", "--mutants", "3")
-        assert "rmsnorm: 1 correct and 1 wrong submissions, 0 not graded" in text
+        assert "rmsnorm, numpy: 1 correct and 1 wrong submissions, 0 not graded" in text
         row = next(line for line in text.splitlines() if line.strip().startswith("all "))
         assert sum(map(int, row.split()[1:])) == 3
+
+    def test_each_track_has_its_line_and_its_mutants(self, few_submissions: Path) -> None:
+        folder = few_submissions / "submissions" / "cupy" / "correct"
+        folder.mkdir(parents=True)
+        stored = EXERCISES / "rmsnorm" / "submissions" / "cupy" / "correct" / "array_expressions.py"
+        (folder / stored.name).write_bytes(stored.read_bytes())
+        text = self.run("rmsnorm", "--mutants", "1")
+        assert "rmsnorm, cupy: 1 correct and 0 wrong submissions, 0 not graded" in text
+        assert any(line.split()[:1] == ["cupy/array_expressions"] for line in text.splitlines())
 
     def test_it_fails_where_the_cases_do_not_tell_wrong_from_right(
         self, few_submissions: Path

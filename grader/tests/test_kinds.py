@@ -31,8 +31,9 @@ from grader.services.errors import NotResubmittable
 from .conftest import FakeBroker
 from .messages import (
     attempt_of,
-    from_a_cpu_node,
     from_a_gpu_node,
+    grade_on_cpu,
+    grade_on_gpu,
     progress,
     returned,
     verdict,
@@ -42,31 +43,8 @@ pytestmark = pytest.mark.django_db
 Submit = Callable[..., Submission]
 
 
-@pytest.fixture
-def kernels(submit: Submit) -> Submit:
-    """Submit to the CuPy track."""
-
-    def call(source: str = "x = 1", **kwargs: Any) -> Submission:
-        return submit(source, track="cupy", **kwargs)
-
-    return call
-
-
-@pytest.fixture
-def device_required(settings: Any) -> None:
-    settings.GRADING = {**settings.GRADING, "CUPY_REQUIRES_DEVICE": True}
-
-
 def stored(submission: Submission) -> Submission:
     return Submission.objects.select_related("second").get(pk=submission.pk)
-
-
-def grade_on_cpu(submission: Submission, outcome: str = "accepted") -> None:
-    tasks.record_verdict(from_a_cpu_node(verdict(submission, outcome), submission))
-
-
-def grade_on_gpu(submission: Submission, outcome: str = "accepted") -> None:
-    tasks.record_verdict(from_a_gpu_node(verdict(submission, outcome), submission))
 
 
 def outcomes(submission: Submission) -> tuple[str | None, str | None]:

@@ -62,17 +62,11 @@ class SubmissionPage(ResultView):
         return self.is_final and not (self.second and self.second.is_awaited)
 
     @property
-    def status(self) -> str:
-        """Where it stands, in a few words."""
-        return self.outcome_label if self.is_final else self.state_text
-
-    @property
     def status_of_all(self) -> str:
         """Where each verdict stands, in a few words."""
         if self.second is None:
             return self.status
-        other = self.second.outcome_label or self.second.state_text
-        return f"{self.kind_title}: {self.status}. {self.second.kind_title}: {other}"
+        return ". ".join(f"{result.kind_title}: {result.status}" for result in self.results)
 
     @cached_property
     def parities(self) -> list[ParityView]:

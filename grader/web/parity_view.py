@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from django.urls import reverse
 
@@ -15,7 +14,15 @@ from grader.parity import Agreement, Difference, Parity, compare
 from .result_view import ResultView
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
+class CaseRows:
+    """What the comparison says of one public case."""
+
+    title: str
+    rows: list[Difference]
+
+
+@dataclass(frozen=True, slots=True)
 class ParityView:
     """One comparison: `left` is this submission's verdict, `right` that of `other_id`.
 
@@ -60,10 +67,26 @@ class ParityView:
             f"may be off.{lost}"
         )
 
-    @cached_property
-    def rows(self) -> list[tuple[str, Difference]]:
-        """Each result with the title of its public case."""
-        return [(self.titles.get(row.case, row.case), row) for row in self.parity.results]
+    @property
+    def worst(self) -> Difference | None:
+        """The largest difference, if there is one at all."""
+        worst = self.parity.worst
+        return None if worst is None or worst.agreement is Agreement.SAME else worst
+
+    @property
+    def worst_title(self) -> str:
+        return self._title(self.worst.case) if self.worst else ""
+
+    @property
+    def cases(self) -> list[CaseRows]:
+        """The results of each public case."""
+        rows: dict[str, list[Difference]] = {}
+        for row in self.parity.results:
+            rows.setdefault(row.case, []).append(row)
+        return [CaseRows(self._title(case), found) for case, found in rows.items()]
+
+    def _title(self, case: str) -> str:
+        return self.titles.get(case, case)
 
 
 def parities(page: ResultView, second: ResultView | None) -> list[ParityView]:

@@ -62,7 +62,8 @@ class ResultView:
 
     @property
     def kind_title(self) -> str:
-        return str(self.verdict.get_kind_display()).capitalize()
+        text = str(self.verdict.get_kind_display())
+        return text[:1].upper() + text[1:]
 
     @property
     def shown(self) -> tuple[Any, ...]:
@@ -95,6 +96,11 @@ class ResultView:
         if self.waiting and self.waiting.unreachable:
             return UNREACHABLE
         return STATE_TEXTS[SubmissionState(self.verdict.state)]
+
+    @property
+    def status(self) -> str:
+        """Where it stands, in a few words."""
+        return self.outcome_label if self.is_final else self.state_text
 
     @property
     def waiting_text(self) -> str:

@@ -6,7 +6,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from gpu_worker.checking import Fate, HeaderError, SandboxError, Zygote, check_mutants, check_stored
+from gpu_worker.checking import (
+    Fate,
+    HeaderError,
+    SandboxError,
+    Zygote,
+    check_mutants,
+    check_stored,
+    kernels_missing,
+)
 from gpu_worker.exercises import Exercise, UnknownExerciseError, get, slugs
 
 
@@ -14,8 +22,9 @@ class Command(BaseCommand):
     """Fail where an exercise's cases cannot tell wrong from right."""
 
     help = (
-        "Grade each exercise's stored submissions, and mutants of the correct ones: small changes "
-        "that make them wrong. Fails if one is not graded as it should be."
+        "Grade each exercise's stored submissions to each of its tracks, and mutants of the "
+        "correct ones: small changes that make them wrong. Fails if one is not graded as it should "
+        "be."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -46,19 +55,23 @@ class Command(BaseCommand):
             )
 
     def _stored(self, exercise: Exercise, zygote: Zygote, seeds: int) -> bool:
-        counts: Counter[str] = Counter()
-        complaints = []
+        counts = {track: Counter[str]() for track in exercise.tracks}
+        complaints: dict[str, list[str]] = {track: [] for track in exercise.tracks}
         for item, complaint in check_stored(exercise, zygote, seeds=seeds):
-            counts[item.kind] += 1
+            counts[item.track][item.kind] += 1
             if complaint:
-                complaints.append(complaint)
-        self.stdout.write(
-            f"{exercise.slug}: {counts['correct']} correct and {counts['wrong']} wrong "
-            f"submissions, {len(complaints)} not graded as they should be"
-        )
-        for complaint in complaints:
-            self.stdout.write(f"  {complaint}")
-        return bool(complaints)
+                complaints[item.track].append(complaint)
+        for track, found in complaints.items():
+            self.stdout.write(
+                f"{exercise.slug}, {track}: {counts[track]['correct']} correct and "
+                f"{counts[track]['wrong']} wrong submissions, {len(found)} not graded as they "
+                "should be"
+            )
+            for complaint in found:
+                self.stdout.write(f"  {complaint}")
+        if "cupy" in exercise.tracks and (why := kernels_missing()):
+            self.stdout.write(f"  Submissions with kernels were left out. {why}")
+        return any(complaints.values())
 
     def _mutants(self, exercise: Exercise, zygote: Zygote, count: int) -> bool:
         rows: dict[str, Counter[Fate]] = {}
