@@ -55,7 +55,7 @@ class Command(BaseCommand):
             )
 
     def _stored(self, exercise: Exercise, zygote: Zygote, seeds: int) -> bool:
-        counts = {track: Counter[str]() for track in exercise.tracks}
+        counts: dict[str, Counter[str]] = {track: Counter() for track in exercise.tracks}
         complaints: dict[str, list[str]] = {track: [] for track in exercise.tracks}
         for item, complaint in check_stored(exercise, zygote, seeds=seeds):
             counts[item.track][item.kind] += 1
