@@ -73,7 +73,7 @@ def timing_plan(exercise: Exercise, facts: Facts, host: int | None = None) -> Pl
 def huge_plan(exercise: Exercise, facts: Facts, host: int | None = None) -> Plan | None:
     """Return one forward call on more than 2**31 elements, None where there is no room for it.
 
-    It is one of bfloat16, as four bytes each would take too long: none where the exercise has none.
+    Its elements are bfloat16, the smallest there are: no call where the exercise has none of them.
     """
     if not exercise.has_kernels_for("bfloat16"):
         return None
