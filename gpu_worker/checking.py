@@ -7,7 +7,16 @@ its stored submissions and mutants here, in a sandbox of their own.
 from __future__ import annotations
 
 from gpu_worker.exercises.stored import HeaderError
+from gpu_worker.judge.builds import kernels_missing
 from gpu_worker.judge.strength import Fate, check_mutants, check_stored
 from gpu_worker.sandbox.client import SandboxError, Zygote
 
-__all__ = ("Fate", "HeaderError", "SandboxError", "Zygote", "check_mutants", "check_stored")
+__all__ = (
+    "Fate",
+    "HeaderError",
+    "SandboxError",
+    "Zygote",
+    "check_mutants",
+    "check_stored",
+    "kernels_missing",
+)

@@ -30,7 +30,10 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MutantResult:
-    """One mutant of one stored solution. `survived` means: wrong, and accepted at least once."""
+    """One mutant of one stored solution. `survived` means: wrong, and accepted at least once.
+
+    `submission` is the solution's name, with its track where that is not NumPy's.
+    """
 
     submission: str
     mutant: Mutant
@@ -73,23 +76,27 @@ def check_stored(
 def check_mutants(
     exercise: Exercise, zygote: Zygote, *, per_solution: int | None = None
 ) -> Iterator[MutantResult]:
-    """Grade the mutants of every stored correct solution.
+    """Grade the mutants of every stored correct solution, of all tracks.
 
-    `per_solution` takes that many of each, spread over its text. A mutant that passes is graded
-    again: if any further grading refuses it, the cases can miss it, and it has survived; if none
-    does, nothing that they look at has changed.
+    Programs with kernels are left out. `per_solution` takes that many of each, spread over its
+    text. A mutant that passes is graded again: if any further grading refuses it, the cases can
+    miss it, and it has survived; if none does, nothing that they look at has changed.
 
     Raises:
         SandboxError: the sandbox failed.
     """
-    for item in stored(exercise, "correct"):
-        for mutant in _spread(mutants(item.source), per_solution):
-            yield MutantResult(item.path.stem, mutant, _fate(exercise, mutant, zygote))
+    for track in exercise.tracks:
+        for item in stored(exercise, "correct", track):
+            if item.has_kernels:
+                continue
+            name = item.path.stem if track is Track.NUMPY else f"{track}/{item.path.stem}"
+            for mutant in _spread(mutants(item.source), per_solution):
+                yield MutantResult(name, mutant, _fate(exercise, mutant, zygote, track))
 
 
-def _fate(exercise: Exercise, mutant: Mutant, zygote: Zygote) -> Fate:
+def _fate(exercise: Exercise, mutant: Mutant, zygote: Zygote, track: Track) -> Fate:
     for number in range(1 + FURTHER_SEEDS):
-        graded = _grade(exercise, mutant.source, zygote, _MUTANT_LIMITS)
+        graded = _grade(exercise, mutant.source, zygote, _MUTANT_LIMITS, track=track)
         if graded.outcome is not Outcome.ACCEPTED:
             return Fate.SURVIVED if number else Fate.KILLED
     return Fate.EQUIVALENT

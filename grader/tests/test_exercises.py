@@ -249,8 +249,9 @@ class TestCheckExercises:
     def test_each_track_has_its_line_and_its_mutants(self, few_submissions: Path) -> None:
         folder = few_submissions / "submissions" / "cupy" / "correct"
         folder.mkdir(parents=True)
-        stored = EXERCISES / "rmsnorm" / "submissions" / "cupy" / "correct" / "array_expressions.py"
-        (folder / stored.name).write_bytes(stored.read_bytes())
+        name = "array_expressions.py"
+        source = get("rmsnorm").folder / "submissions" / "cupy" / "correct" / name
+        (folder / name).write_bytes(source.read_bytes())
         text = self.run("rmsnorm", "--mutants", "1")
         assert "rmsnorm, cupy: 1 correct and 0 wrong submissions, 0 not graded" in text
         assert any(line.split()[:1] == ["cupy/array_expressions"] for line in text.splitlines())

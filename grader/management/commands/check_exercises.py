@@ -56,7 +56,7 @@ class Command(BaseCommand):
 
     def _stored(self, exercise: Exercise, zygote: Zygote, seeds: int) -> bool:
         counts: dict[str, Counter[str]] = {track: Counter() for track in exercise.tracks}
-        complaints: dict[str, list[str]] = {track: [] for track in exercise.tracks}
+        complaints = {track: list[str]() for track in exercise.tracks}
         for item, complaint in check_stored(exercise, zygote, seeds=seeds):
             counts[item.track][item.kind] += 1
             if complaint:
