@@ -19,6 +19,8 @@ LIMIT_TEXTS: Mapping[str, str] = {
     "source_kilobytes": "{} KB of source",
     "scratch_megabytes": "{} MB of scratch files",
     "threads": "{} thread",
+    "builds": "{} sources of kernels built",
+    "build_seconds": "{} s of building them",
 }
 UNITS: Mapping[str, str] = {
     "seconds": "s",

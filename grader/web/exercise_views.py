@@ -187,6 +187,7 @@ def show_exercise(
         "exercise": exercise,
         "course": exercise.chapter.course if exercise.chapter else None,
         "spec": spec,
+        "limits": spec.limits_for(track) if spec else {},
         "statement_html": exercise.statement_html,
         "stylesheet_url": reverse("courses:math_css", args=[stylesheet.hash]) if stylesheet else "",
         "track": track,
