@@ -46,13 +46,14 @@ def check_stored(
     """Grade every stored submission; yield it with what is not as its header says, or nothing.
 
     `quick` leaves out those that are there to run into a limit of their own, and those whose
-    kernels would have to be built. The latter are left out too where nothing can build them.
+    kernels would have to be built, unless the exercise is about nothing else. The latter are left
+    out too where nothing can build them.
 
     Raises:
         HeaderError: a stored submission does not say what to expect.
         SandboxError: the sandbox failed.
     """
-    without_kernels = quick or bool(kernels_missing())
+    without_kernels = bool(kernels_missing()) or (quick and Track.NUMPY in exercise.tracks)
     for track, kind in ((track, kind) for track in exercise.tracks for kind in KINDS):
         for item in stored(exercise, kind, track):
             if (quick and item.limits) or (without_kernels and item.has_kernels):
