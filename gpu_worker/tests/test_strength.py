@@ -109,7 +109,7 @@ def test_a_mutant_that_is_refused_only_sometimes_has_survived(
     monkeypatch.setattr(
         strength,
         "_grade",
-        lambda *args: Graded(Outcome(next(left)), 0.0, Report()),
+        lambda *args, **options: Graded(Outcome(next(left)), 0.0, Report()),
     )
     (result,) = check_mutants(alone, zygote, per_solution=1)
     assert result.fate is fate
