@@ -23,7 +23,7 @@ from gpu_worker.protocol import Mistake
 __all__ = ("JudgedCase", "as_message", "compose", "diagnose", "names_sign")
 
 _MAX_MISTAKES = 8
-_PAIRS_SECONDS = 2.0
+_PAIRS_SECONDS = 3.0
 """Processor time for trying pairs of mistakes; what is not found by then stays unnamed."""
 _MIN_LOSSES = 3
 _LOSS_SHARE = 1 / 3
@@ -87,6 +87,8 @@ class _Search:
         self.changes = {sign for sign in signs if is_modified(sign)}
         # The other signs follow from a changed input where it is used again.
         self.signs = self.changes or signs
+        self.not_lost: set[str] = set()
+        """Mistakes that lose digits as the submission does, which rounding does not explain."""
 
     def single(self) -> list[KnownMistake] | None:
         """Return every mistake that explains the numbers; none if no mistake explains them too.
@@ -110,7 +112,9 @@ class _Search:
         for hypothesis in pairs(self.exercise, self.bank):
             if time.thread_time() > deadline:
                 return None
-            if hypothesis.ids not in found and self._explains(hypothesis):
+            if hypothesis.ids in found or hypothesis.ids & self.not_lost:
+                continue
+            if self._explains(hypothesis):
                 found[hypothesis.ids] = hypothesis
         if len(found) != 1:
             return None
@@ -145,7 +149,11 @@ class _Search:
             return False
         if not all(self._explains_run(hypothesis, run) for run in self.runs):
             return False
-        return not hypothesis.loses_digits or self._loses_digits(hypothesis)
+        if not hypothesis.loses_digits or self._loses_digits(hypothesis):
+            return True
+        if len(hypothesis.mistakes) == 1:
+            self.not_lost |= hypothesis.ids
+        return False
 
     def _explains_run(self, hypothesis: Hypothesis, run: Iterable[JudgedCase]) -> bool:
         cls = _fresh(hypothesis.variant)

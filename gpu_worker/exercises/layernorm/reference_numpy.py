@@ -57,7 +57,7 @@ class LayerNormScratch:
 
     # --- steps of forward ---------------------------------------------------------------------
     def mean(self, x: Array) -> Array:
-        """Return mean(x) over the last axis, shape (..., 1)."""
+        """Return the mean over the last axis, shape (..., 1)."""
         return np.mean(x, axis=-1, keepdims=True)
 
     def centre(self, x: Array) -> Array:

@@ -64,6 +64,81 @@ class VariancePathAdded(LayerNormScratch):
 
 
 @MISTAKES.variant(
+    "mean-path-sign",
+    "The mean of dout*gamma in dx is added. It is subtracted: a larger x makes the mean larger and "
+    "every y smaller.",
+    **_DX,
+)
+class MeanPathAdded(LayerNormScratch):
+    def mean_gradient(self, d: Array) -> Array:
+        return -super().mean_gradient(d)
+
+
+@MISTAKES.variant(
+    "gradient-sign",
+    "dx has the wrong sign, in all its terms. Where gamma is positive, a larger x makes y larger, "
+    "so the direct term is + dout*gamma / sqrt(var + eps).",
+    **{**_DX, "step": "chain-rule"},
+)
+class GradientSign(LayerNormScratch):
+    def gradient_x(self, d: Array) -> Array:
+        return -super().gradient_x(d)
+
+
+@MISTAKES.variant(
+    "second-term-without-normalizing",
+    "The last term of dx uses x - mean in place of xhat once. It needs xhat, which is divided by "
+    "the deviation too, in the mean and before it.",
+    **_SUM,
+)
+class SecondTermFromCentredOnce(LayerNormScratch):
+    def projection(self, d: Array) -> Array:
+        return super().projection(d) / self.rstd
+
+
+@MISTAKES.variant(
+    "second-term-without-normalizing",
+    "The last term of dx uses x - mean in place of xhat. It needs xhat, which is divided by the "
+    "deviation too, in the mean and before it.",
+    **_SUM,
+)
+class SecondTermFromCentred(LayerNormScratch):
+    def projection(self, d: Array) -> Array:
+        return super().projection(d) / self.rstd**2
+
+
+@MISTAKES.variant(
+    "second-term-without-normalizing",
+    "The mean in the last term of dx uses x. It needs xhat, the normalized x.",
+    **_SUM,
+)
+class SecondTermFromX(LayerNormScratch):
+    def projection(self, d: Array) -> Array:
+        return np.mean(self.weighted(d) * self.x, axis=-1, keepdims=True)
+
+
+@MISTAKES.variant(
+    "gamma-twice-in-dx",
+    "gamma is in dx twice over. It is applied to dout once; what follows uses dout * gamma as it "
+    "is.",
+    **{**_DX, "step": "chain-rule"},
+)
+class GammaTwiceInDx(LayerNormScratch):
+    def weighted(self, d: Array) -> Array:
+        return d * self.gamma.astype(d.dtype) ** 2
+
+
+@MISTAKES.variant(
+    "gamma-twice-in-sum",
+    "gamma is in the last mean of dx twice over: it is mean(dout * gamma * xhat).",
+    **_SUM,
+)
+class GammaTwiceInSum(LayerNormScratch):
+    def projection(self, d: Array) -> Array:
+        return np.mean(self.weighted(d) * self.gamma * self.xhat, axis=-1, keepdims=True)
+
+
+@MISTAKES.variant(
     "gamma-missing-in-dx",
     "gamma is missing in dx: the gradient that reaches xhat is dout * gamma.",
     **{**_DX, "step": "chain-rule"},

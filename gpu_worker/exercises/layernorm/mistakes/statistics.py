@@ -31,6 +31,18 @@ class EpsOutsideRoot(LayerNormScratch):
 
 
 @MISTAKES.variant(
+    "eps-outside-root",
+    "eps is added to the norm of x - mean, after the square root. It belongs inside: "
+    "sqrt(var + eps).",
+    **_DEVIATION,
+)
+class EpsAddedToNorm(LayerNormScratch):
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        root = np.sqrt(centred.shape[-1])
+        return root / (root * np.sqrt(self.variance(centred)) + self.eps)
+
+
+@MISTAKES.variant(
     "no-eps",
     "eps is missing. Without it a constant row is divided by zero, and nearly constant rows come "
     "out wrong.",
@@ -59,6 +71,38 @@ class EpsAlways1e5(LayerNormScratch):
 class EpsAlways1e6(LayerNormScratch):
     def reciprocal_deviation(self, centred: Array) -> Array:
         return 1.0 / np.sqrt(self.variance(centred) + 1e-6)
+
+
+@MISTAKES.variant(
+    "eps-fixed-1e-8",
+    "eps is always 1e-8. Keep the eps that the constructor is given, and use it.",
+    **_DEVIATION,
+)
+class EpsAlways1e8(LayerNormScratch):
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        return 1.0 / np.sqrt(self.variance(centred) + 1e-8)
+
+
+@MISTAKES.variant(
+    "eps-clamp",
+    "The variance is only kept from falling below a bound (max), instead of adding eps to that of "
+    "every row.",
+    **_DEVIATION,
+)
+class EpsAsBound(LayerNormScratch):
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        return 1.0 / np.sqrt(np.maximum(self.variance(centred), self.eps))
+
+
+@MISTAKES.variant(
+    "eps-clamp",
+    "The standard deviation is only kept from falling below eps (max), instead of adding eps to "
+    "the variance of every row, under the root.",
+    **_DEVIATION,
+)
+class EpsAsBoundOfRoot(LayerNormScratch):
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        return 1.0 / np.maximum(np.sqrt(self.variance(centred)), self.eps)
 
 
 @MISTAKES.variant(
@@ -133,6 +177,45 @@ class DividedByDMinusOne(LayerNormScratch):
 class SumForMean(LayerNormScratch):
     def variance(self, centred: Array) -> Array:
         return np.sum(centred * centred, axis=-1, keepdims=True)
+
+
+@MISTAKES.variant(
+    "mean-absolute",
+    "The mean of |x - mean| is used where LayerNorm takes the root of the mean of (x - mean)**2.",
+    **_VARIANCE,
+)
+class MeanAbsolute(LayerNormScratch):
+    def variance(self, centred: Array) -> Array:
+        return np.mean(np.abs(centred), axis=-1, keepdims=True) ** 2
+
+
+@MISTAKES.variant(
+    "all-axes-but-first",
+    "Mean and variance run over all axes but the first. With three dimensions each token is a row "
+    "of its own: axis=-1, keepdims=True.",
+    **{**_VARIANCE, "test": "shapes"},
+)
+class StatisticsOfAllButFirst(LayerNormScratch):
+    def mean(self, x: Array) -> Array:
+        return np.mean(x, axis=tuple(range(1, x.ndim)), keepdims=True)
+
+    def variance(self, centred: Array) -> Array:
+        return np.mean(centred * centred, axis=tuple(range(1, centred.ndim)), keepdims=True)
+
+
+@MISTAKES.variant(
+    "all-axes-but-first",
+    "Means run over all axes but the first, in both directions. With three dimensions each token "
+    "is a row of its own: axis=-1, keepdims=True.",
+    **{**_VARIANCE, "test": "shapes"},
+)
+class MeansOverAllButFirst(StatisticsOfAllButFirst):
+    def mean_gradient(self, d: Array) -> Array:
+        return np.mean(self.weighted(d), axis=tuple(range(1, d.ndim)), keepdims=True)
+
+    def projection(self, d: Array) -> Array:
+        product = self.weighted(d) * self.xhat
+        return np.mean(product, axis=tuple(range(1, d.ndim)), keepdims=True)
 
 
 @MISTAKES.variant(

@@ -93,6 +93,43 @@ class SharedState(RMSNormScratch):
 
 
 @MISTAKES.variant(
+    "shared-state",
+    "Instances share rstd, for example as an attribute of the class, so backward may divide by "
+    "another instance's. Keep it on self.",
+    step="result",
+    formula="rmsnorm",
+    line="rstd",
+    test="state",
+)
+class SharedRstd(RMSNormScratch):
+    shared: dict[str, Any] = {}
+
+    def forward(self, x: Array) -> Array:
+        y = super().forward(x)
+        self.shared["rstd"] = self.rstd
+        return y
+
+    def backward(self, dout: Array) -> Array:
+        self.rstd = self.shared["rstd"]
+        return super().backward(dout)
+
+
+@MISTAKES.variant(
+    "shared-state",
+    "Instances share rstd, for example as an attribute of the class, so backward may normalize and "
+    "divide by another instance's. Keep it on self.",
+    step="result",
+    formula="rmsnorm",
+    line="rstd",
+    test="state",
+)
+class SharedRstdForXhat(SharedRstd):
+    def backward(self, dout: Array) -> Array:
+        self.xhat = self.x * self.shared["rstd"]
+        return super().backward(dout)
+
+
+@MISTAKES.variant(
     "first-forward-kept",
     "backward uses what the first forward kept. It belongs to the most recent forward.",
     step="result",

@@ -82,13 +82,56 @@ class OneOverDMissing(RMSNormScratch):
 
 @MISTAKES.variant(
     "rms-squared",
-    "The second term of dx is divided by RMS**2. It is RMS**3: twice from the quotient, once "
-    "from the derivative of RMS.",
+    "The second term of dx is divided by RMS**2, as it is too where x stands for xhat once. It is "
+    "RMS**3: twice from the quotient, once from the derivative of RMS.",
     **{**_DX, "step": "jacobian"},
 )
 class RmsSquaredForCubed(RMSNormScratch):
     def projection(self, d: Array) -> Array:
         return super().projection(d) / self.rstd
+
+
+@MISTAKES.variant(
+    "second-term-without-normalizing",
+    "The second term of dx uses x. It needs xhat, the normalized x, in the sum and before it.",
+    **{**_DX, "step": "jacobian", "line": "projection"},
+)
+class SecondTermFromX(RMSNormScratch):
+    def projection(self, d: Array) -> Array:
+        return super().projection(d) / self.rstd**2
+
+
+@MISTAKES.variant(
+    "gamma-twice-in-dx",
+    "gamma is in dx twice over. It is applied to dout once; what follows uses dout * gamma as it "
+    "is.",
+    **{**_DX, "step": "chain-rule"},
+)
+class GammaTwiceInDx(RMSNormScratch):
+    def weighted(self, d: Array) -> Array:
+        return d * self.gamma.astype(d.dtype) ** 2
+
+
+@MISTAKES.variant(
+    "gamma-twice-in-sum",
+    "gamma is in the sum of dx twice over, as it is where y stands for xhat. The sum runs over "
+    "dout * gamma * xhat.",
+    **{**_DX, "line": "projection"},
+)
+class GammaTwiceInSum(RMSNormScratch):
+    def projection(self, d: Array) -> Array:
+        return np.mean(self.weighted(d) * self.gamma * self.xhat, axis=-1, keepdims=True)
+
+
+@MISTAKES.variant(
+    "gradient-sign",
+    "dx has the wrong sign, in both terms. Where gamma is positive, a larger x makes y larger, so "
+    "the direct term is + dout * gamma / RMS.",
+    **{**_DX, "step": "chain-rule"},
+)
+class GradientSign(RMSNormScratch):
+    def gradient_x(self, d: Array) -> Array:
+        return -super().gradient_x(d)
 
 
 @MISTAKES.variant(

@@ -26,6 +26,18 @@ class EpsOutsideRoot(RMSNormScratch):
 
 
 @MISTAKES.variant(
+    "eps-outside-root",
+    "eps is added to the row's norm, after the square root. It belongs inside: "
+    "sqrt(mean(x**2) + eps).",
+    **_RMS,
+)
+class EpsAddedToNorm(RMSNormScratch):
+    def reciprocal_rms(self, x: Array) -> Array:
+        root = np.sqrt(x.shape[-1])
+        return root / (root * np.sqrt(self.mean_square(x)) + self.eps)
+
+
+@MISTAKES.variant(
     "no-eps",
     "eps is missing. Without it a row of zeros is divided by zero, and tiny rows come out wrong.",
     **_RMS,
@@ -87,6 +99,17 @@ class EpsAsBound(RMSNormScratch):
 
 
 @MISTAKES.variant(
+    "eps-clamp",
+    "The root mean square is only kept from falling below eps (max), instead of adding eps to the "
+    "mean square of every row, under the root.",
+    **_RMS,
+)
+class EpsAsBoundOfRoot(RMSNormScratch):
+    def reciprocal_rms(self, x: Array) -> Array:
+        return 1.0 / np.maximum(np.sqrt(self.mean_square(x)), self.eps)
+
+
+@MISTAKES.variant(
     "root-missing",
     "The row is divided by the mean square itself; the square root is missing.",
     **_RMS,
@@ -145,6 +168,29 @@ class MeanOverEverything(RMSNormScratch):
 class MeanOverBatch(RMSNormScratch):
     def mean_square(self, x: Array) -> Array:
         return np.mean(x * x, axis=0, keepdims=True)
+
+
+@MISTAKES.variant(
+    "all-axes-but-first",
+    "The mean runs over all axes but the first. With three dimensions each token is a row of its "
+    "own: use axis=-1, keepdims=True.",
+    **{**_RMS, "line": "mean-square", "test": "shapes"},
+)
+class MeanOverAllButFirst(RMSNormScratch):
+    def mean_square(self, x: Array) -> Array:
+        return np.mean(x * x, axis=tuple(range(1, x.ndim)), keepdims=True)
+
+
+@MISTAKES.variant(
+    "all-axes-but-first",
+    "Means run over all axes but the first, in both directions. With three dimensions each token "
+    "is a row of its own: use axis=-1, keepdims=True.",
+    **{**_RMS, "line": "mean-square", "test": "shapes"},
+)
+class MeansOverAllButFirst(MeanOverAllButFirst):
+    def projection(self, d: Array) -> Array:
+        product = self.weighted(d) * self.xhat
+        return np.mean(product, axis=tuple(range(1, d.ndim)), keepdims=True)
 
 
 @MISTAKES.variant(

@@ -43,12 +43,26 @@ def _with_eps(eps: float) -> type[SoftmaxCrossEntropyScratch]:
         def losses(self) -> Array:
             return -np.log(self.probabilities() + self.x.dtype.type(eps))
 
-    EpsInLog.__name__ = f"EpsInLog{-int(np.log10(eps))}"
+    EpsInLog.__name__ = f"EpsInLog{round(-np.log10(eps))}"
     return EpsInLog
 
 
-for _eps in (1e-12, 1e-10, 1e-8, 1e-7):
+def _clipped(least: float, most: float) -> type[SoftmaxCrossEntropyScratch]:
+    class ClippedInLog(SoftmaxCrossEntropyScratch):
+        def losses(self) -> Array:
+            return -np.log(np.clip(self.probabilities(), least, most))
+
+    sides = "BothSides" if most < 1.0 else ""
+    ClippedInLog.__name__ = f"ClippedInLog{round(-np.log10(least))}{sides}"
+    return ClippedInLog
+
+
+for _eps in (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-15):
     MISTAKES.variant("eps-in-log", _EPS_IN_LOG, **_LOG)(_with_eps(_eps))
+for _eps in (1e-12, 1e-15, 1e-10, 1e-7):
+    MISTAKES.variant("eps-in-log", _EPS_IN_LOG, **_LOG)(_clipped(_eps, 1.0))
+for _eps in (1e-12, 1e-15, 1e-7):
+    MISTAKES.variant("eps-in-log", _EPS_IN_LOG, **_LOG)(_clipped(_eps, 1.0 - _eps))
 
 
 @MISTAKES.variant(
