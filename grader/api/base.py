@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from django.contrib.auth.models import User
 from drf_spectacular.utils import OpenApiResponse
+from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -15,6 +16,8 @@ from grader import bodies
 from .permissions import Scoped
 from .problems import BodyTooLarge
 from .serializers import ProblemSerializer
+
+REPEATED = "This stands in the address twice. Give it once; for several values, ask once for each."
 
 
 def caller(request: Request) -> User:
@@ -32,6 +35,18 @@ class ApiView(APIView):
             bodies.drain(request._request)
             raise BodyTooLarge
         super().initial(request, *args, **kwargs)
+        _refuse_repeated(request)
+
+
+def _refuse_repeated(request: Request) -> None:
+    """Refuse an address that says something twice: one of the values would be left out.
+
+    Raises:
+        ValidationError: names what is repeated.
+    """
+    repeated = [name for name, values in request.query_params.lists() if len(values) > 1]
+    if repeated:
+        raise ValidationError({name: [REPEATED] for name in sorted(repeated)})
 
 
 class PublicApiView(ApiView):

@@ -12,8 +12,11 @@ from drf_spectacular.extensions import (
 from drf_spectacular.plumbing import ResolvedComponent
 from pydantic import BaseModel
 
+from gpu_worker.protocol_runs import RunReport
+
 from .authentication import ApiTokenAuthentication, PasswordAuthentication
 from .reports import Report, ReportField
+from .runs import RunReportField
 
 
 class ApiTokenScheme(OpenApiAuthenticationExtension):
@@ -69,6 +72,14 @@ class ReportFieldExtension(OpenApiSerializerFieldExtension):
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
         report = auto_schema.resolve_serializer(Report, direction)
+        return {"oneOf": [report.ref, {"type": "null"}]}
+
+
+class RunReportFieldExtension(OpenApiSerializerFieldExtension):
+    target_class = RunReportField
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        report = auto_schema.resolve_serializer(RunReport, direction)
         return {"oneOf": [report.ref, {"type": "null"}]}
 
 

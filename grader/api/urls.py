@@ -14,6 +14,7 @@ from .views import (
     index,
     override,
     regrades,
+    runs,
     submissions,
     tokens,
     workers,
@@ -58,6 +59,8 @@ urlpatterns = [
         override.OverrideView.as_view(),
         name="override",
     ),
+    path("runs/", runs.RunsView.as_view(), name="runs"),
+    path("runs/<publicid:public_id>/", runs.RunView.as_view(), name="run"),
     path("regrades/", regrades.RegradesView.as_view(), name="regrades"),
     path("regrades/<publicid:public_id>/", regrades.RegradeView.as_view(), name="regrade"),
     path(

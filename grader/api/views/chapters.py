@@ -32,7 +32,8 @@ def _chapters() -> Any:
     )
 
 
-def _chapter(slug: str) -> Chapter:
+def published_chapter(slug: str) -> Chapter:
+    """Return a published chapter; 404 without one."""
     chapter: Chapter | None = _chapters().filter(slug=slug).first()
     if chapter is None:
         raise Http404
@@ -101,7 +102,9 @@ class ChapterView(PublicApiView):
         tags=["chapters"],
     )
     def get(self, request: Request, slug: str) -> Response:
-        return Response(ChapterSerializer(_chapter(slug), context={"request": request}).data)
+        return Response(
+            ChapterSerializer(published_chapter(slug), context={"request": request}).data
+        )
 
 
 class AnswersView(ApiView):
@@ -117,7 +120,7 @@ class AnswersView(ApiView):
         tags=["chapters"],
     )
     def post(self, request: Request, slug: str) -> Response:
-        chapter = _chapter(slug)
+        chapter = published_chapter(slug)
         given = NewAnswerSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         revision = chapter.current_revision

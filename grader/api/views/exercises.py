@@ -34,7 +34,8 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 )
 
 
-def _exercise(slug: str) -> Exercise:
+def published_exercise(slug: str) -> Exercise:
+    """Return a published exercise; 404 without one."""
     exercise = queries.published_exercises().filter(slug=slug).first()
     if exercise is None:
         raise Http404
@@ -67,7 +68,9 @@ class ExerciseView(PublicApiView):
         tags=["exercises"],
     )
     def get(self, request: Request, slug: str) -> Response:
-        return Response(ExerciseSerializer(_exercise(slug), context={"request": request}).data)
+        return Response(
+            ExerciseSerializer(published_exercise(slug), context={"request": request}).data
+        )
 
 
 class SubmitView(ApiView):
@@ -89,7 +92,7 @@ class SubmitView(ApiView):
         tags=["submissions"],
     )
     def post(self, request: Request, slug: str) -> Response:
-        exercise = _exercise(slug)
+        exercise = published_exercise(slug)
         is_form = (request.content_type or "").startswith("multipart/")
         taken = (NewUploadSerializer if is_form else NewSubmissionSerializer)(data=request.data)
         taken.is_valid(raise_exception=True)
@@ -97,7 +100,7 @@ class SubmitView(ApiView):
             caller(request),
             exercise,
             taken.validated_data["track"],
-            _content(taken.validated_data),
+            content_of(taken.validated_data),
             request.headers.get("Idempotency-Key"),
         )
         page = SubmissionPage.of(submission)
@@ -105,7 +108,12 @@ class SubmitView(ApiView):
         return Response(body, status=202, headers={"Location": body["links"]["self"]})
 
 
-def _content(data: dict[str, Any]) -> str | bytes:
+def content_of(data: dict[str, Any]) -> str | bytes:
+    """Return what was sent as `source` or as `file`.
+
+    Raises:
+        SourceTooLarge: the file is larger than any source may be.
+    """
     upload = data.get("file")
     if upload is None:
         return str(data["source"])

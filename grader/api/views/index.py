@@ -12,7 +12,17 @@ from rest_framework.response import Response
 
 from grader.api.base import PublicApiView, problems
 
-PLACES = ("chapters", "exercises", "submissions", "regrades", "tokens", "workers", "schema", "docs")
+PLACES = (
+    "chapters",
+    "exercises",
+    "submissions",
+    "runs",
+    "regrades",
+    "tokens",
+    "workers",
+    "schema",
+    "docs",
+)
 
 
 class IndexSerializer(serializers.Serializer[Any]):
@@ -21,6 +31,7 @@ class IndexSerializer(serializers.Serializer[Any]):
     chapters = serializers.URLField()
     exercises = serializers.URLField()
     submissions = serializers.URLField()
+    runs = serializers.URLField()
     regrades = serializers.URLField()
     tokens = serializers.URLField()
     workers = serializers.URLField()
