@@ -7,6 +7,7 @@ All settings come from the environment, see `gpu_worker.queues`:
     LEARNML_HEARTBEAT_SECONDS           between signs of life while grading, default 5
     LEARNML_NODE_REPORT_SECONDS         between reports of the node itself, default 30
     LEARNML_GPU_LOCK_FOLDER             where workers of queue gpu keep the locks of devices
+    LEARNML_GPU_KERNELS_FOLDER          where they keep kernels that they compiled ahead
     LEARNML_ALLOW_NO_NAMESPACES         1: start at isolation level B, see docs/how-to
     LEARNML_UNSAFE_DEVELOPMENT          1: start without a sandbox where nothing better works
 """
@@ -68,7 +69,10 @@ def _announce(sender: Any = None, **_: Any) -> None:
     queue = consumed[0] if consumed else queues.QUEUE_CPU
     if queue == queues.QUEUE_GPU:
         isolated = bool(isolation.establish().setup.bubblewrap)
-        Watch(fleet(), Intake(sender, isolated=isolated).follow).start()
+        intake = Intake(sender, isolated=isolated)
+        # Until a device has been examined, jobs are better off elsewhere.
+        intake.follow(usable=False)
+        Watch(fleet(), intake.follow).start()
     NodeReporter(sender.app, queue).start()
 
 

@@ -70,13 +70,16 @@ def examine(gpu: Gpu, seconds: float = SECONDS) -> Facts:
         raise UnusableError(f"The probe's answer cannot be read: {first['msg']}.") from error
 
 
-def environment_of(gpu: Gpu) -> dict[str, str]:
-    """Return what the probe gets: its device alone, nothing of the queue, no shared caches."""
+def environment_of(gpu: Gpu, kernels: str = "") -> dict[str, str]:
+    """Return what a process of ours on a device gets: it alone, nothing of the queue.
+
+    Compiled kernels are kept in the folder `kernels`, or for as long as the process lives.
+    """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return {
         **kept,
         "CUDA_VISIBLE_DEVICES": gpu.uuid,
-        "CUPY_CACHE_IN_MEMORY": "1",
+        **({"CUPY_CACHE_DIR": kernels} if kernels else {"CUPY_CACHE_IN_MEMORY": "1"}),
         "CUDA_CACHE_DISABLE": "1",
     }
 

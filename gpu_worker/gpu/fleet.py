@@ -14,6 +14,7 @@ from gpu_worker.gpu import inventory, quarantine
 from gpu_worker.gpu.examination import Facts, UnusableError, examine
 from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.lock import BusyError, device_lock
+from gpu_worker.gpu.warming import warm
 from gpu_worker.protocol import GpuReport
 
 EXAMINED_EVERY_SECONDS: Final = 300.0
@@ -57,9 +58,12 @@ class Fleet:
         find: Callable[[], Sequence[Gpu]] = inventory.find,
         examine: Callable[[Gpu], Facts] = examine,
         clock: Callable[[], float] = time.monotonic,
+        warm: Callable[[Gpu, Facts], None] = warm,
     ) -> None:
+        """`warm` compiles ahead what submissions will need, once, before a device is ready."""
         self._find = find
         self._examine = examine
+        self._warm = warm
         self._clock = clock
         self._known: dict[str, Gpu] = {}
         self._health: dict[str, Health] = {}
@@ -100,6 +104,7 @@ class Fleet:
         try:
             with device_lock(gpu.uuid):
                 facts = self._examine(gpu)
+                self._warm(gpu, facts)
         except BusyError:
             # Somebody is using it, so it works; to measure it now would disturb both.
             with self._lock:

@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 class Intake:
     """Opens and closes a worker's consumer. Called from the watch's thread.
 
-    A worker begins open: until its devices are examined, a lane finds out by itself.
+    A worker begins open, as Celery starts it.
     """
 
     def __init__(self, consumer: Any, queue: str = QUEUE_GPU, *, isolated: bool = True) -> None:

@@ -27,6 +27,7 @@ from gpu_worker.gpu.limits import device_megabytes, limits_of, watched_megabytes
 from gpu_worker.gpu.lock import BusyError, device_lock
 from gpu_worker.gpu.memory_watch import MemoryWatch
 from gpu_worker.gpu.track import HeldDevice
+from gpu_worker.gpu.warming import warmed
 from gpu_worker.judge import Graded
 from gpu_worker.judge.grading import OnProgress, grade_source
 from gpu_worker.protocol import GradeJob, Outcome
@@ -206,4 +207,5 @@ def profile_of(gpu: Gpu, facts: Facts) -> DeviceProfile:
         libraries=driver_folders(os.environ),
         packages=package_folders(site),
         memory_bytes=device_megabytes(facts) << 20,
+        kernels=warmed(facts),
     )

@@ -26,10 +26,11 @@ _MAX_COMPLAINT: Final = 1_000
 class RefereeProcess:
     """A referee for one errand, while it is entered. `descriptor` is the job's memory."""
 
-    def __init__(self, gpu: Gpu, descriptor: int, errand: Errand) -> None:
+    def __init__(self, gpu: Gpu, descriptor: int, errand: Errand, kernels: str = "") -> None:
+        """`kernels` is the folder of kernels compiled ahead, empty for none."""
         self._words = [sys.executable, "-m", "gpu_worker.gpu.referee", str(descriptor)]
         self._descriptor = descriptor
-        self._environment = environment_of(gpu)
+        self._environment = environment_of(gpu, kernels)
         self._errand = errand
         self._child: subprocess.Popen[bytes] | None = None
         self._complaints: IO[bytes] | None = None

@@ -28,6 +28,7 @@ from gpu_worker.gpu.job import DeviceJob, announced
 from gpu_worker.gpu.referee import Errand, Placed, Worst
 from gpu_worker.gpu.referee_client import RefereeProcess
 from gpu_worker.gpu.timing_plan import ARRAYS_MOVED, Plan, huge_plan, timing_plan
+from gpu_worker.gpu.warming import warmed
 from gpu_worker.judge.case import Case, ScriptBuilder, quantity_of
 from gpu_worker.judge.compare import CaseVerdict, Deviation, judge_case
 from gpu_worker.judge.diagnosis import JudgedCase
@@ -63,12 +64,13 @@ def measure_on_device(
     Raises:
         SandboxError: the sandbox or the referee failed.
     """
+    kernels = warmed(facts)
     if huge := huge_plan(exercise, facts):
-        found = play_plan(gpu, exercise, source, limits, zygote, rng, huge)
+        found = play_plan(gpu, exercise, source, limits, zygote, rng, huge, kernels)
         if found.failed or found.stop:
             return Timed(failed=found.failed, stop=found.stop, case=found.case, run=found.run)
     plan = timing_plan(exercise, facts)
-    return play_plan(gpu, exercise, source, limits, zygote, rng, plan) if plan else Timed()
+    return play_plan(gpu, exercise, source, limits, zygote, rng, plan, kernels) if plan else Timed()
 
 
 def play_plan(
@@ -79,15 +81,18 @@ def play_plan(
     zygote: Zygote,
     rng: np.random.Generator,
     plan: Plan,
+    kernels: str = "",
     modulus: str = "",
 ) -> Timed:
     """Play the calls of a plan on a submission. `modulus` names another reference to time.
+
+    `kernels` is the folder of kernels compiled ahead, empty for none.
 
     Raises:
         SandboxError: the sandbox or the referee failed.
     """
     talk = Conversation(exercise, source, rng, plan, modulus)
-    with talk.job, RefereeProcess(gpu, talk.job.descriptor, talk.errand) as talk.referee:
+    with talk.job, RefereeProcess(gpu, talk.job.descriptor, talk.errand, kernels) as talk.referee:
         talk.begin()
         bounded = {**limits, "wall_seconds": WALL_SECONDS, "cpu_seconds": WALL_SECONDS}
         run = run_request(
@@ -140,7 +145,7 @@ class Conversation:
         self.problem: Raised | Refused | None = None
         self.forged = ""
         self.finished = False
-        self._started = time.perf_counter()
+        self._started = 0.0
         self._round_trip = 0.0
         self._state: Generator[None, tuple[Frame, float], None] = self._talk()
 
@@ -148,6 +153,8 @@ class Conversation:
     def begin(self) -> None:
         """Offer the first array."""
         self._round_trip = self.referee.round_trip()
+        # Only now: the referee has waited for the driver to come up.
+        self._started = time.perf_counter()
         next(self._state)
 
     def on_frame(self, frame: Frame) -> None:

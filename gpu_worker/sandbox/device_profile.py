@@ -28,7 +28,8 @@ class DeviceProfile:
 
     `nodes` are its device nodes here, with their paths inside. `libraries` are folders of the
     driver's libraries beyond the system's own, `packages` those of Python packages.
-    `memory_bytes` is what a program may take of the device's memory, by CuPy's own count.
+    `memory_bytes` is what a program may take of the device's memory, by CuPy's own count;
+    `kernels` the folder of kernels that were compiled ahead, empty for none.
     """
 
     uuid: str
@@ -36,6 +37,7 @@ class DeviceProfile:
     libraries: tuple[str, ...]
     packages: tuple[str, ...]
     memory_bytes: int
+    kernels: str = ""
 
     def environment(self) -> dict[str, str]:
         """Return the variables that runners have beyond the usual ones.

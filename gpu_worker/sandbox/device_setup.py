@@ -9,6 +9,7 @@ from gpu_worker.sandbox import bubblewrap, device_syscalls
 from gpu_worker.sandbox.canary import Granted
 from gpu_worker.sandbox.device_profile import OPEN_FILES, THREADS, DeviceProfile
 from gpu_worker.sandbox.errors import RefusedError
+from gpu_worker.sandbox.inside.device.library import KERNELS
 from gpu_worker.sandbox.inside.device.walls import DeviceWalls
 from gpu_worker.sandbox.inside.walls import Walls
 from gpu_worker.sandbox.interpreter import Interpreter
@@ -107,7 +108,7 @@ class DeviceSetup(Setup):
         return replace(
             usual,
             program=device_syscalls.program(),
-            readable=(*usual.readable, *self._profile.libraries),
+            readable=(*usual.readable, *self._profile.libraries, KERNELS),
             device=device,
         )
 
@@ -115,6 +116,8 @@ class DeviceSetup(Setup):
         """Return the zygote's command, with the driver's libraries where they are here."""
         words = Setup.command(self, interpreter, control, builds)
         bound = [word for path in self._profile.libraries for word in bubblewrap.bind(path, path)]
+        if self._profile.kernels:
+            bound += bubblewrap.bind(self._profile.kernels, KERNELS)
         # Before the filesystem becomes read-only.
         place = words.index("--remount-ro")
         return [*words[:place], *bound, *words[place:]]

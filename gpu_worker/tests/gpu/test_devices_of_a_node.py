@@ -226,7 +226,11 @@ class Bench:
         self.there = [GPU]
         self.failing = ""
         self.examined = 0
-        self.fleet = Fleet(lambda: self.there, self._examine, lambda: self.now)
+        self.warmed: list[str] = []
+        self.fleet = Fleet(lambda: self.there, self._examine, lambda: self.now, self._warm)
+
+    def _warm(self, gpu: Gpu, facts: Facts) -> None:
+        self.warmed.append(gpu.uuid)
 
     def _examine(self, gpu: Gpu) -> Facts:
         self.examined += 1
@@ -317,7 +321,7 @@ def test_a_device_that_was_not_examined_yet_says_nothing_of_itself() -> None:
         release.wait(10)
         return FACTS
 
-    fleet = Fleet(lambda: [GPU], slow)
+    fleet = Fleet(lambda: [GPU], slow, warm=lambda gpu, facts: None)
     thread = threading.Thread(target=fleet.refresh)
     thread.start()
     waiting.wait(10)
@@ -364,7 +368,14 @@ def test_a_worker_watches_devices_if_its_queue_is_for_them(
     monkeypatch.setattr(celery_app, "NodeReporter", Started)
     consumed = {queue: SimpleNamespace(name=queue)}
     queues = SimpleNamespace(queues=SimpleNamespace(consume_from=consumed))
-    celery_app._announce(sender=SimpleNamespace(app=SimpleNamespace(amqp=queues)))
+    closed: list[str] = []
+    sender = SimpleNamespace(
+        app=SimpleNamespace(amqp=queues),
+        call_soon=lambda change, name: change(name),
+        cancel_task_queue=closed.append,
+    )
+    celery_app._announce(sender=sender)
+    assert closed == [QUEUE_GPU] * watches, "until devices are examined, no job is taken"
     assert started == ["watch"] * watches + ["report"]
 
 

@@ -84,6 +84,10 @@ class Bench:
         return self.lane.grade(JOB, "node")
 
 
+def no_warming(gpu: Gpu, facts: Facts) -> None:
+    return
+
+
 class NoWatch:
     descriptor = -1
 
@@ -137,7 +141,7 @@ def test_a_lock_is_held_while_a_submission_runs(bench: Bench) -> None:
     seen: list[str] = []
 
     def look() -> None:
-        fleet = Fleet(lambda: [GPU], bench._examine, lambda: 0.0)
+        fleet = Fleet(lambda: [GPU], bench._examine, lambda: 0.0, no_warming)
         fleet.refresh()
         seen.append(fleet.reports()[0].state)
 
@@ -196,7 +200,7 @@ def test_a_worker_without_devices_gives_a_job_back_at_once(bench: Bench) -> None
 
 
 def test_what_a_lane_found_reaches_the_node_and_its_watch_lifts_it(bench: Bench) -> None:
-    fleet = Fleet(lambda: [GPU], bench._examine, lambda: bench.now)
+    fleet = Fleet(lambda: [GPU], bench._examine, lambda: bench.now, no_warming)
     fleet.refresh()
     quarantine.put(GPU.uuid, "A run on it could not be ended.")
     fleet.refresh()

@@ -100,11 +100,10 @@ def test_each_exercise_of_the_track_has_cases_for_a_device(
     exercise = get(slug)
     found = few_rows(monkeypatch, slug)
     assert {case.group for case in found} <= {group.id for group in exercise.case_groups}
-    assert [case.dtype.name for case in found if case.layout == "offset"] == [
-        "float32",
-        "float16",
-        "bfloat16",
-    ]
+    offset = [case.dtype.name for case in found if case.layout == "offset"]
+    wanted = ("float32", "float16", "bfloat16")
+    assert offset == [name for name in wanted if exercise.has_kernels_for(name)]
+    assert "float32" in offset
     for case in found:
         assert expected_results(exercise, case)
 
