@@ -10,7 +10,13 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from grader.models import AttemptState, GradingAttempt, Submission, SubmissionState
+from grader.models import (
+    AttemptState,
+    GradingAttempt,
+    SecondVerdict,
+    Submission,
+    SubmissionState,
+)
 
 from . import decisions, readonly, regrades
 from .readonly import ExactCountOff, ReadOnlyMixin
@@ -43,9 +49,9 @@ class AttemptInline(ReadOnlyMixin, admin.TabularInline):
     fields = (
         "number",
         "regrade_item",
+        "kind",
         "state",
         "node",
-        "queue",
         "priority",
         "outcome",
         "end_reason",
@@ -55,6 +61,28 @@ class AttemptInline(ReadOnlyMixin, admin.TabularInline):
         "finished_at",
     )
     readonly_fields = fields
+
+
+class SecondVerdictInline(ReadOnlyMixin, admin.StackedInline):
+    """What the other kind of node found, which does not count for the lesson."""
+
+    model = SecondVerdict
+    extra = 0
+    fields = (
+        "kind",
+        "state",
+        "phase",
+        "outcome",
+        "score",
+        "claimed_at",
+        "finished_at",
+        "shown_report",
+    )
+    readonly_fields = fields
+
+    @admin.display(description="report")
+    def shown_report(self, verdict: SecondVerdict) -> SafeString:
+        return readonly.shown_json(verdict.report)
 
 
 @admin.register(Submission)
@@ -74,13 +102,14 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
     list_select_related = ("exercise", "user")
     search_fields = ("public_id", "user__username", "user__email", "source_sha256")
     date_hierarchy = "created_at"
-    inlines = (AttemptInline,)
+    inlines = (SecondVerdictInline, AttemptInline)
     actions = (regrades.regrade,)
     fields = (
         "public_id",
         "user",
         "exercise",
         "track",
+        "kind",
         "state",
         "phase",
         "case",
@@ -147,13 +176,18 @@ class LostFilter(admin.SimpleListFilter):
     parameter_name = "trouble"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("lost", "ended without a verdict"), ("unsent", "not on the queue yet")]
+        return [
+            ("lost", "ended without a verdict"),
+            ("returned", "given back by its node"),
+            ("unsent", "not on the queue yet"),
+        ]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[GradingAttempt]
     ) -> QuerySet[GradingAttempt]:
         conditions = {
             "lost": Q(state=AttemptState.LOST),
+            "returned": Q(state=AttemptState.RETURNED),
             "unsent": Q(state=AttemptState.QUEUED, outbox__sent_at__isnull=True),
         }
         condition = conditions.get(self.value() or "")
@@ -165,8 +199,8 @@ class GradingAttemptAdmin(ReadOnlyMixin, ExactCountOff):
     list_display = (
         "submission",
         "number",
+        "kind",
         "state",
-        "queue",
         "priority",
         "node",
         "outcome",
@@ -174,7 +208,7 @@ class GradingAttemptAdmin(ReadOnlyMixin, ExactCountOff):
         "heartbeat_at",
         "created_at",
     )
-    list_filter = (LostFilter, "state", "queue", "outcome", "node")
+    list_filter = (LostFilter, "kind", "state", "outcome", "node")
     list_select_related = ("submission",)
     search_fields = ("submission__public_id", "node", "end_reason")
     ordering = ("-id",)
@@ -184,6 +218,8 @@ class GradingAttemptAdmin(ReadOnlyMixin, ExactCountOff):
         "regrade_item",
         "number",
         "try_number",
+        "returns",
+        "kind",
         "state",
         "queue",
         "priority",

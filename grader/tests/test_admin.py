@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from grader import services, tasks
 from grader.models import Submission, WorkerNode
-from grader.tests.messages import attempt_of, verdict
+from grader.tests.messages import attempt_of, grade_on_cpu, grade_on_gpu, returned, verdict
 
 Submit = Callable[..., Submission]
 MODELS = ("submission", "gradingattempt", "workernode", "apitoken", "auditentry")
@@ -106,3 +106,19 @@ def test_learners_have_no_admin(client: Client, learner: User, submit: Submit) -
     for model in (*MODELS, "exercise"):
         response = client.get(reverse(f"admin:grader_{model}_changelist"))
         assert response.status_code in (302, 403)
+
+
+def test_a_second_verdict_and_what_nodes_gave_back_are_shown(
+    staff: Client, kernels: Submit, committed: Callable[..., Any]
+) -> None:
+    submission = kernels()
+    grade_on_cpu(submission)
+    committed(tasks.record_return, returned(submission, "Its GPU is <gone>."))
+    grade_on_gpu(submission, "wrong_answer")
+    url = reverse("admin:grader_submission_change", args=[submission.pk])
+    page = staff.get(url).content.decode()
+    assert "eps is added outside the root." in page
+    assert "Its GPU is &lt;gone&gt;." in page
+    attempts = reverse("admin:grader_gradingattempt_changelist")
+    (found,) = staff.get(f"{attempts}?trouble=returned").context["cl"].queryset
+    assert (found.state, found.kind) == ("returned", "device")
