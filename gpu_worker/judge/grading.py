@@ -32,6 +32,7 @@ from gpu_worker.judge.execution import (
 )
 from gpu_worker.judge.findings import merged
 from gpu_worker.judge.kernel_track import EXECUTION, adjusted, findings_of
+from gpu_worker.judge.public_results import public_results
 from gpu_worker.judge.receipts import receipt
 from gpu_worker.judge.refusals import source_breach
 from gpu_worker.judge.speed import measure_speed
@@ -320,6 +321,7 @@ def _conclude(grading: _Grading) -> Graded:
     report = Report(
         groups=groups,
         worst=reporting.worst_case(judged, _default_eps(grading.exercise)),
+        public=public_results(judged, grading.exercise.gradients),
         failure=_failure(grading, stop, failed, mistakes) or over,
         mistakes=mistakes,
         notes=[
