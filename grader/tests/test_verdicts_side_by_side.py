@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from grader import tasks
 from grader.api.verdicts import ParitySerializer, SecondVerdictSerializer
-from grader.models import GradingAttempt, Submission, WorkerNode
+from grader.models import Exercise, GradingAttempt, Submission, WorkerNode
 from grader.waiting import Nodes, nodes_for, tracks_available
 
 from .calls import ROOT, Api
@@ -282,3 +282,14 @@ class TestParity:
         grade_on_cpu(submit("x = 2"), "wrong_answer")
         (parity,) = read(api, cupy)["parity"]
         assert parity["other"] == accepted.public_id
+
+
+def test_the_exercises_page_says_which_verdicts_there_will_be(
+    client: Client, exercise: Exercise
+) -> None:
+    url = f"{exercise.get_absolute_url()}?track=cupy"
+    text = client.get(url).content.decode()
+    assert "graded twice: at once on a processor, and on a GPU as soon as a GPU node" in text
+    tasks.record_node(gpu_node("busy"))
+    assert "and on a GPU, later." in client.get(url).content.decode()
+    assert "graded twice" not in client.get(exercise.get_absolute_url()).content.decode()

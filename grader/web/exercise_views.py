@@ -15,7 +15,7 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from grader import queries, waiting
-from grader.models import Draft, Exercise, Submission, Track
+from grader.models import Draft, Exercise, NodeKind, Submission, Track
 from grader.registry import find_spec
 from grader.services import keep_draft
 from grader.services import submit as make_submission
@@ -25,6 +25,7 @@ from grader.services.errors import Refused, TooMany
 from . import csp
 from .diff import unified
 from .forms import SubmitForm
+from .page import WHAT_COUNTS
 from .requests import bounded_body, is_fetch, see_other, sign_in_first, signed_in, user_of
 
 OWN_SUBMISSIONS_SHOWN = 20
@@ -192,6 +193,7 @@ def show_exercise(
         "stylesheet_url": reverse("courses:math_css", args=[stylesheet.hash]) if stylesheet else "",
         "track": track,
         "track_available": track in waiting.tracks_available(),
+        "kinds_text": _kinds_text(track),
         "starter": starter,
         "text": _text(request, form, earlier, kept, starter),
         "draft": kept,
@@ -208,6 +210,16 @@ def show_exercise(
     patch_cache_control(response, private=True, no_cache=True)
     csp.allow_style(response, nonce)
     return response
+
+
+def _kinds_text(track: str) -> str:
+    """Say which verdicts a submission of the track gets; empty where there is one kind alone."""
+    if track not in Track.values or not Track(track).second_kind:
+        return ""
+    there = waiting.nodes_for(NodeKind.DEVICE, track) is waiting.Nodes.CONNECTED
+    text = "graded twice: at once on a processor, and on a GPU"
+    text += ", later" if there else " as soon as a GPU node is connected, which none is now"
+    return f"A submission of this track is {text}. {WHAT_COUNTS[Track(track).kind]}"
 
 
 def _seen(request: HttpRequest) -> int:
