@@ -12,7 +12,7 @@ class Memory:
         self.read = self.written = self.launches = 0
 
     def array(self, values) -> Counted:
-        """Put values on the device as float32; an input that is there already costs nothing."""
+        """Put values on the device, as float32; what is there already costs nothing."""
         return Counted(self, np.asarray(values, dtype=np.float32))
 
     def launch(self, inputs, values) -> Counted:
