@@ -126,6 +126,11 @@ def full_report(accepted: bool) -> dict[str, Any]:
     }
 
 
+def redelivered(submission: Submission) -> dict[str, Any]:
+    """What a worker says that is handed a job for the second time."""
+    return {"version": 1, "submission": submission.public_id}
+
+
 def grade_on_cpu(submission: Submission, outcome: str = "accepted", **fields: Any) -> None:
     tasks.record_verdict(from_a_cpu_node(verdict(submission, outcome, **fields), submission))
 

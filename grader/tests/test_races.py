@@ -14,12 +14,19 @@ from django.db import connections
 from django.utils import timezone
 
 from courses.models import ChapterCompletion
-from gpu_worker.protocol import Progress, Verdict
+from gpu_worker.protocol import Progress, Redelivery, Returned, Verdict
 from grader import services
 from grader.models import AttemptState, Exercise, GradingAttempt, OutboxMessage, Submission
 from grader.services import Recorded, errors
 from grader.tests.conftest import SOURCE, FakeBroker
-from grader.tests.messages import attempt_of, progress, verdict
+from grader.tests.messages import (
+    attempt_of,
+    from_a_cpu_node,
+    progress,
+    redelivered,
+    returned,
+    verdict,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 THREADS = 8
@@ -178,3 +185,17 @@ def test_regrading_from_two_tabs_starts_one_run_and_two_commits_are_one(
     assert sum(isinstance(done, errors.RegradeNotReady) for done in commits) == THREADS - 1
     submission.refresh_from_db()
     assert (submission.outcome, submission.version) == ("accepted", 3)
+
+
+def test_attempts_of_both_kinds_that_end_at_once_are_numbered_one_after_the_other(
+    learner: User, exercise: Exercise, broker: FakeBroker
+) -> None:
+    submission = services.submit(learner, exercise, "cupy", SOURCE)
+    functional = from_a_cpu_node(redelivered(submission), submission)
+    messages = [Redelivery.from_message(functional), Returned.from_message(returned(submission))]
+    act = [services.record_redelivery, services.record_return]
+    results = at_once(lambda n: act[n % 2](messages[n % 2]), threads=4)
+    assert sorted(result.name for result in results) == ["APPLIED"] * 2 + ["STALE"] * 2
+    numbers = submission.attempts.order_by("number").values_list("number", flat=True)
+    assert list(numbers) == [1, 2, 3, 4]
+    assert len(broker.sent) == 4
