@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gpu_worker.exercises import UnknownExerciseError, slugs
+from gpu_worker.exercises import UnknownExerciseError, get, slugs
 from gpu_worker.exercises.mistakes_page import mistakes_page
 from gpu_worker.judge import Graded, grade_source
 from gpu_worker.protocol import Finding, Outcome, Report, WorstCase
@@ -36,7 +36,7 @@ def _grade(options: argparse.Namespace) -> int:
         source = options.file.read_bytes().decode("utf-8")
         graded = grade_source(
             options.exercise,
-            options.track,
+            options.track or get(options.exercise).tracks[0],
             source,
             cases="public" if options.public else "all",
             seed=int(options.seed, 16) if options.seed else None,
@@ -59,7 +59,10 @@ def _parser() -> argparse.ArgumentParser:
     grade = commands.add_parser("grade", help="grade one file and print the report")
     grade.add_argument("file", type=Path, help="the Python file to grade")
     grade.add_argument("--exercise", required=True, choices=slugs())
-    grade.add_argument("--track", default="numpy", help="numpy (the default) or cupy")
+    grade.add_argument(
+        "--track",
+        help="numpy or cupy; by default the first that the exercise has, mostly numpy",
+    )
     grade.add_argument("--public", action="store_true", help="run the public cases only")
     grade.add_argument("--seed", help="repeat an earlier grading's cases: its seed, hexadecimal")
     grade.add_argument("--json", action="store_true", help="print the report as JSON")

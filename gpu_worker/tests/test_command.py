@@ -36,3 +36,12 @@ def test_a_wrong_answer_is_told_in_words(slug: str, capsys: pytest.CaptureFixtur
     (line,) = (line for line in told.splitlines() if line.startswith("first wrong result: "))
     # Softmax has no eps.
     assert (", eps " in line) == (slug != "softmax_cross_entropy")
+
+
+def test_without_a_track_the_exercises_first_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    slug = "rmsnorm_two_kernels"
+    file = get(slug).folder / "starter_cupy.py"
+    assert main(["grade", str(file), "--exercise", slug]) == EXIT_NOT_ACCEPTED
+    told = capsys.readouterr().out
+    assert told.startswith("contract error, score 70%")
+    assert "Every result is right." in told
