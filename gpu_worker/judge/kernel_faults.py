@@ -28,7 +28,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "global-race": "Two threads write the same element of an array, or one reads what another "
     "writes, without an atomic operation.",
     "launch-size": "A launch has a grid or a block that no device takes: at most 1024 threads in a "
-    "block, at least one block, at most 65535 blocks in y and z.",
+    "block and no more than the kernel's __launch_bounds__, at least one block, at most 65535 "
+    "blocks in y and z.",
     "shared-size": "A block asks for more shared memory than there is: 48 KB, or more if "
     "max_dynamic_shared_size_bytes allows it.",
     "unwritten-output": "Not every element of a result was written by a kernel.",

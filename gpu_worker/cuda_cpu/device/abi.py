@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 from typing import Final
 
-VERSION: Final = 2
+VERSION: Final = 3
+SHARED_SLOT: Final = 256
 FRAMES: Final = 8
 FINDINGS: Final = 16
 SITES: Final = 64
@@ -75,6 +76,7 @@ class Launch(ctypes.Structure):
         ("buffer_count", _U64),
         ("step_limit", _U64),
         ("stacks", ctypes.c_void_p),
+        ("shared_ends", ctypes.c_void_p),
         ("output", ctypes.c_void_p),
         ("output_capacity", _U64),
         ("output_bytes", _U64),

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .arguments import Parameter
 from .launching import STEP_LIMIT, Launching
@@ -34,6 +38,11 @@ class Kernel:
     def shared_size_bytes(self) -> int:
         """Its static shared memory."""
         return self.module.static_shared_bytes(self.address)
+
+    @cached_property
+    def shared_ends(self) -> NDArray[np.uint32]:
+        """Where its static shared variables end, see `Module.shared_ends`."""
+        return self.module.shared_ends(self.address)
 
     @property
     def max_dynamic_shared_size_bytes(self) -> int:

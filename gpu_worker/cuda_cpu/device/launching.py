@@ -101,6 +101,7 @@ class Launching:
             buffers=buffers,
             buffer_count=len(self.memory.known()),
             step_limit=step_limit,
+            shared_ends=self.kernel.shared_ends.ctypes.data,
             output=ctypes.addressof(output),
             output_capacity=OUTPUT_BYTES - 1,
         )

@@ -8,6 +8,9 @@ import tempfile
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from . import abi
 from .arguments import Parameter
 from .elf import Elf, Symbol, local_name
@@ -106,15 +109,37 @@ class Module:
 
     def static_shared_bytes(self, kernel_address: int) -> int:
         """Return how much static shared memory a kernel has, with what it shares with helpers."""
+        return sum(symbol.size for symbol in self._shared_of(kernel_address))
+
+    def _shared_of(self, kernel_address: int) -> list[Symbol]:
+        """Return the static shared variables that are not another kernel's."""
         owners = {symbol.address: symbol.name for symbol in self._functions}
         own = f"_ZZ{owners.get(kernel_address - self.base, '')[2:]}E"
         others = {f"_ZZ{owners[k.address - self.base][2:]}E" for k in self._kernels.values()
                   if k.address - self.base in owners} - {own}  # fmt: skip
-        return sum(
-            symbol.size
+        return [
+            symbol
             for symbol in self.shared_variables
             if not any(symbol.name.startswith(other) for other in others)
-        )
+        ]
+
+    def shared_ends(self, kernel_address: int) -> NDArray[np.uint32]:
+        """Return for each slot of static shared memory where the kernel's variable there ends.
+
+        Offsets count from the first variable; 0 where the slot is another kernel's.
+        """
+        section = self._elf.section("learnml_shared")
+        if section is None:
+            return np.zeros(1, np.uint32)
+        # What no symbol tells of is taken to be whole.
+        ends = np.arange(1, section.size // abi.SHARED_SLOT + 2, dtype=np.uint32) * abi.SHARED_SLOT
+        own = {symbol.address for symbol in self._shared_of(kernel_address)}
+        for symbol in self.shared_variables:
+            start = symbol.address - section.address
+            end = start + symbol.size
+            slots = slice(start // abi.SHARED_SLOT, -(-end // abi.SHARED_SLOT))
+            ends[slots] = end if symbol.address in own else 0
+        return ends
 
     def shared_variable(self, address: int) -> tuple[str, int, int] | None:
         """Return name, offset and size of the static shared variable next below an address."""

@@ -5,7 +5,7 @@
 
 namespace learnml {
 
-constexpr uint32_t VERSION = 2;
+constexpr uint32_t VERSION = 3;
 
 // Stable numbers: `device/kinds.py` gives each a name.
 enum Kind : uint32_t {
@@ -46,6 +46,9 @@ struct Site {
   uint64_t bytes, requests, sectors, ideal_sectors, bank_conflicts;
 };
 
+// Each static `__shared__` variable begins at a multiple of so many bytes, see shared.ld.
+constexpr uint32_t SHARED_SLOT = 256;
+
 constexpr uint32_t FINDINGS = 16;
 constexpr uint32_t SITES = 64;
 
@@ -61,6 +64,7 @@ struct Launch {
   uint64_t buffer_count;
   uint64_t step_limit;
   void *stacks;  // of all threads; null the first time, then what the first launch made
+  const uint32_t *shared_ends;  // for each slot of static shared memory, where its variable ends
   char *output;
   uint64_t output_capacity, output_bytes;
   // Filled in by the launch.

@@ -132,6 +132,20 @@ HALF_IN_AN_ARGUMENT = Planted(
     says="x[32]",
 )
 
+SHARED_ARRAY_TOO_SMALL = Planted(
+    "a shared array for fewer warps than there are",
+    "out-of-bounds-write",
+    twins(
+        "const float *x, float *y",
+        "__shared__ float part[2];\nif (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = 1; // HERE\n"
+        "__syncthreads();\ny[threadIdx.x] = part[0] + part[1];",
+        "__shared__ float part[4];\nif (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = 1;\n"
+        "__syncthreads();\ny[threadIdx.x] = part[0] + part[3];",
+    ),
+    lambda device: ((1,), (128,), (device.array(np.arange(128)), device.empty(128))),
+    says="byte 8 of part, which has 8 bytes",
+)
+
 UNINITIALISED_HALF = Planted(
     "half read from empty(), two for each thread",
     "uninitialised-global",
