@@ -35,6 +35,7 @@ from .errors import (
 )
 from .sources import check_source
 from .verdicts import reopen_not_gradable
+from .withdraw import withdraw_older
 
 RETRY_WHEN_QUEUE_MOVES_SECONDS = 15
 RATE_WINDOW = timedelta(seconds=60)
@@ -81,6 +82,7 @@ def submit(
             if second := Track(track).second_kind:
                 SecondVerdict.objects.create(submission=submission, kind=second)
                 start_attempt(submission, second, priority=PRIORITY_LEARNER)
+                withdraw_older(submission)
             return submission
     except IntegrityError:
         # Where the learner's row cannot be locked, the unique key still lets only one through.

@@ -254,7 +254,7 @@ class TestTurns:
     def test_learners_are_served_in_turn_on_the_gpus_queue_too(
         self, kernels: Submit, other: User, broker: FakeBroker, committed: Any
     ) -> None:
-        mine = [kernels(f"x = {number}") for number in range(4)]
+        mine = [kernels(f"x = {number}") for number in range(3)]
         theirs = kernels("y = 1", user=other)
 
         def on_gpu() -> list[str]:
@@ -262,16 +262,44 @@ class TestTurns:
 
         assert on_gpu() == [mine[0].public_id, mine[1].public_id, theirs.public_id]
         places = [queries.queue_position(s, "device") for s in (*mine, theirs)]
-        assert places == [1, 2, 4, 5, 3]
+        assert places == [1, 2, 4, 3]
         committed(grade_on_gpu, mine[0])
         assert on_gpu()[-1] == mine[2].public_id
+
+    def test_a_newer_submission_takes_the_place_of_one_not_yet_on_its_way_to_a_gpu(
+        self, kernels: Submit, other: User, learner: User, broker: FakeBroker, committed: Any
+    ) -> None:
+        theirs = [kernels(f"y = {number}", user=other) for number in range(3)]
+        mine = [kernels(f"x = {number}") for number in range(5)]
+        for submission in mine:
+            grade_on_cpu(submission)
+        assert [outcomes(submission)[1] for submission in mine] == [
+            None,
+            None,
+            "not_gradable",
+            "not_gradable",
+            None,
+        ]
+        assert all(outcomes(submission)[0] == "accepted" for submission in mine)
+        assert all(outcomes(submission)[1] is None for submission in theirs)
+        committed(grade_on_gpu, mine[0])
+        assert broker.sent[-1]["submission"] == mine[4].public_id
+        # It can still be had: it waits in turn again.
+        committed(services.resubmit, learner, mine[2])
+        assert outcomes(mine[2]) == ("accepted", None)
+
+    @pytest.mark.usefixtures("device_required")
+    def test_what_counts_is_never_withdrawn(self, kernels: Submit) -> None:
+        mine = [kernels(f"x = {number}") for number in range(4)]
+        assert all(stored(submission).state == "queued" for submission in mine)
 
     def test_a_verdict_that_no_gpu_gives_does_not_keep_a_learner_from_submitting(
         self, kernels: Submit
     ) -> None:
         for number in range(limits.max_open_submissions() + 1):
             grade_on_cpu(kernels(f"x = {number}"))
-        assert SecondVerdict.objects.filter(state="queued").count() == 6
+        # The first two are on the queue, and the latest waits behind them.
+        assert SecondVerdict.objects.filter(state="queued").count() == 3
 
 
 class TestPeople:

@@ -1,0 +1,55 @@
+"""Second verdicts that nobody waits for any more: a newer submission took their place."""
+
+from __future__ import annotations
+
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from gpu_worker.protocol import Failure, Report
+from grader.models import AttemptState, GradingAttempt, Outcome, Submission
+
+from .settle import settle
+
+REASON = "a newer submission took its place"
+MESSAGE = (
+    "You made a newer submission while this one waited for its turn on a GPU, and the newer one "
+    "took its place there. The other verdict stays. If you want this one graded on a GPU, send it "
+    "again."
+)
+
+
+def withdraw_older(newest: Submission) -> None:
+    """Take back the learner's older jobs for a second verdict that are not on the queue yet.
+
+    A GPU may be busy, or away for weeks: whoever has sent twenty versions meanwhile gets the
+    latest graded, with the few before that are on their way, and not all twenty before others. Call
+    it inside the transaction that makes the newest.
+    """
+    now = timezone.now()
+    for attempt in _held_back(newest):
+        ended = GradingAttempt.objects.filter(pk=attempt.pk, state=AttemptState.QUEUED).update(
+            state=AttemptState.LOST, end_reason=REASON, finished_at=now
+        )
+        if ended:
+            settle(
+                attempt, Outcome.NOT_GRADABLE, 0.0, Report(failure=Failure(message=MESSAGE)), now
+            )
+
+
+def _held_back(newest: Submission) -> QuerySet[GradingAttempt]:
+    nobody_sends = Q(outbox__locked_until__isnull=True) | Q(outbox__locked_until__lt=timezone.now())
+    return (
+        GradingAttempt.objects.select_for_update(of=("self",))
+        .select_related("submission")
+        .filter(
+            nobody_sends,
+            state=AttemptState.QUEUED,
+            regrade_item__isnull=True,
+            outbox__sent_at__isnull=True,
+            submission__user=newest.user_id,
+            submission__exercise=newest.exercise_id,
+            submission__track=newest.track,
+            submission__lt=newest.pk,
+        )
+        .exclude(kind=F("submission__kind"))
+    )
