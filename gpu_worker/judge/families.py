@@ -184,7 +184,7 @@ def draw_shape(name: str, draw: Draw) -> Shape:
         "small-square": lambda: (some(6, 9), one_of(128, 129, 200)),
         "wide-row": lambda: (1, one_of(8192, 16385)),
         # Of a device: more rows than there are blocks in y, and rows that vectors divide.
-        "many-rows": lambda: (200_000, one_of(16, 33)),
+        "many-rows": lambda: (200_000, one_of(7, 16)),
         "packed": lambda: (some(2, 9), one_of(64, 256, 1024)),
         "widest-row": lambda: (1, 16384),
         "empty": lambda: ((0, 3, some(2, 9)), (2, 0, some(2, 9)), (0, some(2, 9)))[some(0, 2)],

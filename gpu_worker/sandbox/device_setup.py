@@ -104,6 +104,7 @@ class DeviceSetup(Setup):
             environment=tuple(self._profile.environment().items()),
             threads=THREADS,
             open_files=OPEN_FILES,
+            sealing=device_syscalls.sealing(),
         )
         return replace(
             usual,

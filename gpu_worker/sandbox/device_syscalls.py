@@ -10,9 +10,10 @@ A profile of its own: the usual list stays as it is. Each call beyond it, with w
   The filter does not see which file is meant; Landlock, from ABI 5, allows it on the bound device
   nodes alone.
 - `memfd_create`, and sealing what it made: initialising the driver fails without (error 304).
+  `seccomp`, to take `memfd_create` back once the device is in use: memory in such files is none of
+  the process's own, so that no limit would hold it.
 - `get_mempolicy`, `mbind`: where memory of the host lies. `munlock` beside `mlock`.
 - `statfs`, `fstatfs`: which file system a path is on.
-- `sched_setaffinity`: threads are bound to the processors next to the device.
 
 Sockets stay refused: CUDA asks for one to look for NVIDIA's multi-process service, which there is
 none of here. **Not yet run on a device**: the list follows NVIDIA's and others' notes; docs/how-to
@@ -29,9 +30,10 @@ from gpu_worker.sandbox import syscalls
 THREADS: Final = (
     *("set_robust_list", "rseq", "set_tid_address", "membarrier", "sched_getparam"),
     *("sched_getscheduler", "sched_get_priority_max", "sched_get_priority_min"),
-    "sched_setaffinity",
 )
 MEMORY: Final = ("memfd_create", "get_mempolicy", "mbind", "munlock")
+FOR_THE_START: Final = ("memfd_create",)
+"""Taken back before the learner's code."""
 FILES: Final = ("statfs", "fstatfs")
 ANY_COMMAND: Final = ("ioctl",)
 
@@ -42,6 +44,8 @@ _CLONE_FORBIDDEN: Final = 0x7E020000 | 0x00004000 | 0x00001000
 _OWN_PROCESS: Final = 1
 """The runner is process 1 of its process table."""
 _SEALS: Final = (1033, 1034)
+
+_SET_MODE_FILTER: Final = 1
 
 BY_BITS: Final = {("clone", 0): (_CLONE_NEEDED | _CLONE_FORBIDDEN, _CLONE_NEEDED)}
 
@@ -59,5 +63,16 @@ def program() -> bytes:
     }
     by_low_word["fcntl", 1] = (*by_low_word["fcntl", 1], *_SEALS)
     by_low_word["tgkill", 0] = (_OWN_PROCESS,)
+    by_low_word["seccomp", 0] = (_SET_MODE_FILTER,)
     missing = tuple(name for name in syscalls.NOT_IMPLEMENTED if name not in further)
     return syscalls.build((*syscalls.ALLOWED, *further), missing, by_low_word, BY_BITS)
+
+
+@functools.cache
+def sealing() -> bytes:
+    """Return the second filter, which refuses what only the start of a device needs.
+
+    Raises:
+        SandboxError: libseccomp or pyseccomp is not installed.
+    """
+    return syscalls.build_refusing(FOR_THE_START)

@@ -18,7 +18,7 @@ import importlib
 import os
 from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
 from gpu_worker.sandbox.errors import SandboxError
 
@@ -113,11 +113,28 @@ def build(
         seccomp.Arg(0, seccomp.MASKED_EQ, _LOW_WORD, 0),
         seccomp.Arg(2, seccomp.EQ, 0),
     )
+    return _exported(rules)
+
+
+def build_refusing(refused: Sequence[str]) -> bytes:
+    """Return a filter, to be put on beside another, that answers these calls as not implemented.
+
+    Raises:
+        SandboxError: libseccomp or pyseccomp is not installed.
+    """
+    seccomp = _library()
+    rules = seccomp.SyscallFilter(seccomp.ALLOW)
+    for name in refused:
+        _add(seccomp, rules, seccomp.ERRNO(errno.ENOSYS), name)
+    return _exported(rules)
+
+
+def _exported(rules: Any) -> bytes:
     descriptor = os.memfd_create("filter")
     with os.fdopen(descriptor, "w+b", buffering=0) as file:
         rules.export_bpf(file)
         file.seek(0)
-        return file.readall()
+        return bytes(file.readall())
 
 
 def _add(seccomp: ModuleType, rules: object, action: int, name: str, *conditions: object) -> None:

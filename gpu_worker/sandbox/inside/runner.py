@@ -13,6 +13,7 @@ import signal
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Final, NoReturn
 
 from . import harness
@@ -69,6 +70,8 @@ def enter(walls: Walls, supervisor: int, orders: socket.socket, setup: int) -> N
         job, result, output = given
         setup = descriptors.keep_only(job, result, output, setup)
         _isolate(walls, order, parent)
+        if walls.device:
+            device_start().begin(walls.device.sealing)
     except BaseException as error:  # noqa: BLE001  the code must not start half isolated
         os.write(setup, f"{type(error).__name__}: {error}".encode("utf-8", "replace"))
         os._exit(_FAILED)
@@ -76,6 +79,13 @@ def enter(walls: Walls, supervisor: int, orders: socket.socket, setup: int) -> N
     os.close(setup)
     harness.main(descriptors.JOB, descriptors.RESULT)
     os._exit(0)
+
+
+def device_start() -> ModuleType:
+    """Return the module that takes a device into use: a zygote for one has loaded it."""
+    from .device import start
+
+    return start
 
 
 def _isolate(walls: Walls, order: Order, parent: int) -> None:

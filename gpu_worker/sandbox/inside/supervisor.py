@@ -100,12 +100,16 @@ def _run(
     order = runner.Order(run, scratch).to_bytes()
     socket.send_fds(waiting.orders, [order], given)
     waiting.orders.close()
+    shared = os.fstat(given[0]).st_size
     for descriptor in given:
         os.close(descriptor)
     complaint = _await_setup(waiting.setup)
     started = time.monotonic()
-    look = ResidentWatch if walls.device else MemoryWatch
-    watch = look(waiting.proc, run.memory_bytes)
+    watch = (
+        ResidentWatch(waiting.proc, run.memory_bytes, shared)
+        if walls.device
+        else MemoryWatch(waiting.proc, run.memory_bytes)
+    )
     ending = _wait(waiting.pid, 0.0 if complaint else run.wall_seconds, status, watch)
     _, code, usage = os.wait4(waiting.pid, 0)
     ended = time.monotonic()

@@ -32,6 +32,8 @@ class Walls:
     def to_bytes(self) -> bytes:
         fields = asdict(self)
         fields["program"] = base64.b64encode(self.program).decode("ascii")
+        if self.device:
+            fields["device"]["sealing"] = base64.b64encode(self.device.sealing).decode("ascii")
         return json.dumps(fields).encode("ascii")
 
     @classmethod

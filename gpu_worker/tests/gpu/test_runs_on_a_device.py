@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Callable
@@ -14,18 +15,29 @@ from gpu_worker.gpu.limits import limits_of
 from gpu_worker.gpu.track import HeldDevice
 from gpu_worker.judge import Graded, grade_source
 from gpu_worker.judge.speed import Timed
-from gpu_worker.sandbox import bubblewrap, device_profile, device_syscalls, isolation, syscalls
+from gpu_worker.sandbox import (
+    bubblewrap,
+    canary,
+    device_profile,
+    device_syscalls,
+    isolation,
+    syscalls,
+)
 from gpu_worker.sandbox.device_profile import DeviceProfile
 from gpu_worker.sandbox.device_setup import DeviceSetup
 from gpu_worker.sandbox.device_zygote import DeviceZygote
-from gpu_worker.sandbox.errors import RefusedError
+from gpu_worker.sandbox.errors import RefusedError, SandboxError
 from gpu_worker.sandbox.inside.device.driver import DriverTouchedError, assert_untouched
+from gpu_worker.sandbox.inside.device.layers import ResidentWatch
+from gpu_worker.sandbox.inside.layers.memory import PAGE
 from gpu_worker.sandbox.inside.wire import Job, encode_job
 from gpu_worker.sandbox.run import Request, RunResult
 from gpu_worker.sandbox.setup import Setup
+from gpu_worker.tests.containment import attacks, gets_through
 from gpu_worker.tests.cupy.conftest import submission
-from gpu_worker.tests.gpu.conftest import FACTS, GPU
+from gpu_worker.tests.gpu.conftest import FACTS, GPU, stand_in_profile
 from gpu_worker.tests.gpu.machine import machine
+from gpu_worker.tests.targets import Targets
 
 GradeOnDevice = Callable[..., Graded]
 
@@ -114,7 +126,7 @@ def test_a_run_gets_what_a_device_needs_and_nothing_else(device_zygote: DeviceZy
             "control": True,
             "other device": False,
             "threads with names": True,
-            "memory file": True,
+            "memory file": False,
             "address space": True,
             "memory": False,
             "processes": False,
@@ -191,6 +203,68 @@ def test_a_zygote_that_has_loaded_the_driver_is_no_use(tmp_path: Path) -> None:
     maps.write_text("7f00-7f01 r-xp 00000000 00:00 0 /usr/lib/x86_64-linux-gnu/libcuda.so.1\n")
     with pytest.raises(DriverTouchedError, match=r"libcuda\.so"):
         assert_untouched(str(maps))
+
+
+GRANTED_ON_PURPOSE = {
+    "08_start_threads",
+    "09b_take_shared_memory",
+    "53_reopen_descriptors",
+    "54_become_readable",
+    "62_list_processes",
+}
+"""The driver needs threads, a /proc, a dumpable process and address space without limit; the watch
+over resident memory ends what 09b begins. See docs/explanation/device-track.md."""
+
+
+def test_the_attacks_on_the_sandbox_fail_beside_a_device_too(device_zygote: DeviceZygote) -> None:
+    with Targets() as targets:
+        found = {
+            attack.name: gets_through(attack, device_zygote, targets)
+            for attack in attacks()
+            if attack.reaches
+        }
+    assert len(found) > 50
+    assert {name for name, words in found.items() if words} == GRANTED_ON_PURPOSE, found
+
+
+def test_the_canary_sees_what_is_granted_and_nothing_more(device_zygote: DeviceZygote) -> None:
+    device_zygote.start()
+    setup: Any = device_zygote._setup
+    assert canary.breaches(device_zygote, setup, setup.granted) == []
+    ungranted = " ".join(canary.breaches(device_zygote, setup))
+    for words in ("started a thread", "table of processes", "environment", "memory can be read",
+                  "limit AS", "limit NPROC", "limit NOFILE"):  # fmt: skip
+        assert words in ungranted
+
+
+class Broken(DeviceProfile):
+    """A device that cannot be used from inside the sandbox."""
+
+    def environment(self) -> dict[str, str]:
+        return {**DeviceProfile.environment(self), "STAND_IN_DRIVER": "refuses"}
+
+
+def test_a_device_that_cannot_be_used_in_the_sandbox_is_no_programs_fault(tmp_path: Path) -> None:
+    usual = stand_in_profile(tmp_path / "root")
+    fields = {field.name: getattr(usual, field.name) for field in dataclasses.fields(usual)}
+    with (
+        pytest.raises(SandboxError, match="cudaErrorNoDevice"),
+        DeviceZygote(Broken(**fields)) as zygote,
+    ):
+        zygote.start()
+
+
+@pytest.mark.parametrize(
+    ("resident", "stuck"), [(99, False), (100, False), (150, False), (151, True)]
+)
+def test_a_run_is_ended_for_memory_in_use_beyond_its_limit_and_what_it_shares(
+    tmp_path: Path, resident: int, stuck: bool
+) -> None:
+    (tmp_path / "statm").write_text(f"999999999 {resident} 3 1 0 99 0")
+    watch = ResidentWatch(os.open(tmp_path, os.O_RDONLY), 100 * PAGE, 50 * PAGE)
+    watch._statm = os.open(tmp_path / "statm", os.O_RDONLY)
+    assert watch.is_stuck() is stuck
+    os.close(watch._statm)
 
 
 # --- gradings ------------------------------------------------------------------------------------

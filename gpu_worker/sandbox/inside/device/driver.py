@@ -30,7 +30,7 @@ def preload(environment: Sequence[tuple[str, str]]) -> None:
     os.environ.update(environment)
     for name in _PRELOADED:
         importlib.import_module(name)
-    for name in ("library", "timed"):
+    for name in ("library", "start", "timed"):
         importlib.import_module(f"{__package__}.{name}")
     assert_untouched()
 

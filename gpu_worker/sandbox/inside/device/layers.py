@@ -22,7 +22,6 @@ from .walls import DeviceWalls
 PROC: Final = "/proc"
 THREAD_NAMES: Final = "/proc/self/task"
 _STATM_RESIDENT: Final = 1
-_STATM_SHARED: Final = 2
 
 
 def mount_own_proc() -> None:
@@ -72,11 +71,17 @@ def landlock_rules(walls: DeviceWalls) -> list[tuple[str, int]]:
 class ResidentWatch(MemoryWatch):
     """Looks at the memory that the runner has in use, not at the address space it reserved.
 
-    What it shares, with the judge for example, does not count.
+    `shared_bytes` is what it may share with the judge beside its limit. There is no limit of the
+    kernel's on shared memory of its own, so once over it is enough.
     """
 
+    def __init__(self, proc: int, limit_bytes: int, shared_bytes: int) -> None:
+        super().__init__(proc, limit_bytes + shared_bytes)
+
+    def is_stuck(self) -> bool:
+        """Look at the process; true if it has more in use than it may."""
+        return self._is_at_limit()
+
     def _is_at_limit(self) -> bool:
-        fields = [int(field) for field in self._fields()]
-        if len(fields) <= _STATM_SHARED:
-            return False
-        return (fields[_STATM_RESIDENT] - fields[_STATM_SHARED]) * PAGE > self._limit
+        fields = self._fields()
+        return len(fields) > _STATM_RESIDENT and int(fields[_STATM_RESIDENT]) * PAGE > self._limit

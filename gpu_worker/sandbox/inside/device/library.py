@@ -34,7 +34,6 @@ class DeviceLibrary(NumpyLibrary):
     offer = "CuPy, NumPy, ml_dtypes and the standard library"
 
     def __init__(self) -> None:
-        take_kernels(KERNELS, os.environ.get("CUPY_CACHE_DIR", ""))
         self.cupy = importlib.import_module("cupy")
         self._type = self.cupy.ndarray
         self._fetch = self.cupy.asnumpy

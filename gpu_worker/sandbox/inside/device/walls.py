@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceWalls:
-    """The device's nodes as paths inside, its environment, and what replaces usual limits."""
+    """The device's nodes as paths inside, its environment, and what replaces usual limits.
+
+    `sealing` is the filter that comes on once the device is in use.
+    """
 
     nodes: tuple[str, ...]
     environment: tuple[tuple[str, str], ...]
     threads: int
     open_files: int
+    sealing: bytes
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> DeviceWalls:
@@ -23,4 +28,5 @@ class DeviceWalls:
             environment=tuple((name, value) for name, value in fields["environment"]),
             threads=fields["threads"],
             open_files=fields["open_files"],
+            sealing=base64.b64decode(fields["sealing"]),
         )

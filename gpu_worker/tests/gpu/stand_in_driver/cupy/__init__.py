@@ -56,6 +56,8 @@ def asarray(values: Any, dtype: Any = None) -> ndarray:
 
 
 def asnumpy(array: Any, out: Any = None) -> Any:
+    if BEHAVIOUR == "refuses":
+        raise CUDARuntimeError("cudaErrorNoDevice: no CUDA-capable device is detected")
     _look()
     if out is None:
         return np.array(array)
