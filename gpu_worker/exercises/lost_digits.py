@@ -36,14 +36,14 @@ def add_lost_digits(
     reference: type,
     places: Mapping[str, str],
     *,
-    in_backward: Mapping[str, str],
-    scale: str,
-    parameters: Sequence[str],
+    in_backward: Mapping[str, str] | None = None,
+    scale: str = "",
+    parameters: Sequence[str] = (),
 ) -> None:
     """Register that float64 is computed in float32, and that float16 is met on the way.
 
-    `places` are the ids of what is concerned, `in_backward` those of gamma in backward. `scale` is
-    the reference's method that applies the `parameters`, of which gamma is one.
+    `places` are the ids of what is concerned. A reference with `parameters`, of which gamma is one,
+    has a method `scale` that applies them; `in_backward` are the ids of gamma in backward.
     """
     bank.variant(
         "float32-inside",
@@ -54,7 +54,7 @@ def add_lost_digits(
         made=_derived(reference, "ComputedInFloat32", _computed_in_float32(reference)),
     )(_derived(reference, "Float32Inside", {}))
     for name, subject, methods in _rounded_to_half(reference, scale, parameters):
-        ids = in_backward if name == "HalfGammaBackward" else places
+        ids = in_backward if in_backward and name == "HalfGammaBackward" else places
         text = f"{subject} {_NEVER_NARROWER}"
         bank.variant("float16-inside", text, **ids, exact_as="float32")(
             _derived(reference, name, methods)
@@ -96,17 +96,16 @@ def _rounded_to_half(
     def parameter(parameter: str, *methods: str) -> dict[str, Method]:
         return {name: _with_half(reference, name, parameters=(parameter,)) for name in methods}
 
-    all_of_them = f"{', '.join(('x', 'dout', *parameters[:-1]))} and {parameters[-1]}"
     its = "rounded to float16 on the way, whatever its type is."
     theirs = its.replace("its", "their")
     yield "HalfX", f"x is {its}", argument("forward")
     yield "HalfXAndDout", f"x and dout are {theirs}", argument("forward", "backward")
-    yield (
-        "HalfEverything",
-        f"{all_of_them} are {theirs}",
-        argument("forward", "backward", beside=parameters),
-    )
+    if parameters:
+        every = f"{', '.join(('x', 'dout', *parameters[:-1]))} and {parameters[-1]} are {theirs}"
+        yield "HalfEverything", every, argument("forward", "backward", beside=parameters)
     yield "HalfDout", f"dout is {its}", argument("backward")
+    if not parameters:
+        return
     for name, where, methods in (
         ("HalfGammaForward", "in forward", (scale,)),
         ("HalfGammaBackward", "in backward", ("weighted",)),

@@ -8,9 +8,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from gpu_worker.exercises.softmax_cross_entropy.mistakes import conduct, gradients, losses, sums
+from gpu_worker.exercises.softmax_cross_entropy.mistakes import (
+    conduct,
+    digits,
+    gradients,
+    losses,
+    sums,
+)
 
 MISTAKES: Final = (
+    *digits.MISTAKES,
     *sums.MISTAKES,
     *losses.MISTAKES,
     *gradients.MISTAKES,

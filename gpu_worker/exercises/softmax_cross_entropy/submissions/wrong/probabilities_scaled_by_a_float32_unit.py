@@ -1,0 +1,20 @@
+# outcome: wrong_answer
+# diagnosis: none
+# One term only, and too little for float32 to tell: a factor all the same, not lost digits.
+import numpy as np
+
+
+class SoftmaxCrossEntropyScratch:
+    def forward(self, x):
+        self.dtype = x.dtype
+        x = np.asarray(x, dtype=np.float64)
+        shifted = x - np.max(x, axis=-1, keepdims=True)
+        exponentials = np.exp(shifted)
+        total = np.sum(exponentials, axis=-1, keepdims=True)
+        self.p = 1.0000001 * exponentials / total
+        return (np.log(total) - shifted).astype(self.dtype)
+
+    def backward(self, dout):
+        dout = np.asarray(dout, dtype=np.float64)
+        weight = np.sum(dout, axis=-1, keepdims=True)
+        return (self.p * weight - dout).astype(self.dtype)
