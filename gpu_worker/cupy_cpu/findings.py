@@ -43,7 +43,6 @@ def launched(
     _latest = (report, build)
     counters = report.counters
     traffic.count_kernel(counters.global_bytes_read, counters.global_bytes_written)
-    fields = counters.as_dict()
     if name not in _kernels and len(_kernels) >= MAX_KERNELS:
         return
     _kernels[name] = {
@@ -55,7 +54,7 @@ def launched(
         "generated": generated,
         "launches": _kernels.get(name, {}).get("launches", 0) + 1,
         # Of the last launch: all of one kernel's launches in a call are alike.
-        "counters": fields,
+        "counters": counters,
     }
 
 
@@ -81,7 +80,9 @@ def take() -> dict[str, Any]:
     if counts.launches:
         notes["counts"] = counts.as_dict()
     if _kernels:
-        notes["kernels"] = list(_kernels.values())
+        notes["kernels"] = [
+            {**kernel, "counters": kernel["counters"].as_dict()} for kernel in _kernels.values()
+        ]
     if _found:
         notes["diagnostics"] = list(_found.values())
     _found.clear()

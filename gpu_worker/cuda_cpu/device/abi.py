@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from typing import Final
 
 VERSION: Final = 3
@@ -27,6 +28,10 @@ class Buffer(ctypes.Structure):
         ("bytes_read", _U64),
         ("bytes_written", _U64),
     )
+
+
+BUFFER: Final = struct.Struct("=QQQQIIQQ")
+"""The fields of a `Buffer` at once: a launch has hundreds."""
 
 
 class Finding(ctypes.Structure):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 _LISTED: Final = ("accesses", "arrays")
@@ -70,8 +70,8 @@ class Counters:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data, for JSON."""
-        listed = {name: [asdict(item) for item in getattr(self, name)] for name in _LISTED}
-        return {**asdict(self), **listed}
+        listed = {name: [_plain(item) for item in getattr(self, name)] for name in _LISTED}
+        return {**_plain(self), **listed}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Counters:
@@ -83,6 +83,11 @@ class Counters:
         accesses = tuple(Access(**item) for item in data["accesses"])
         arrays = tuple(ArrayTraffic(**item) for item in data["arrays"])
         return cls(**{**data, "accesses": accesses, "arrays": arrays})
+
+
+def _plain(item: Access | ArrayTraffic | Counters) -> dict[str, Any]:
+    """Return the fields as they are: `asdict` would copy each number, for each launch."""
+    return {field.name: getattr(item, field.name) for field in fields(item)}
 
 
 def merged(accesses: tuple[Access, ...]) -> tuple[Access, ...]:

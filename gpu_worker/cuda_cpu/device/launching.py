@@ -45,6 +45,7 @@ class Launching:
         self.args, self.shared_mem, self.memory = args, shared_mem, memory
         self.packed = PackedArguments(args, kernel.parameters)
         self.warnings: list[Diagnostic] = []
+        self._places: dict[int, int] = {}
 
     def check(self) -> None:
         """Raise LaunchError for what a device would refuse or misread."""
@@ -118,22 +119,21 @@ class Launching:
     def _buffers(self, kept: list[NDArray[Any]]) -> ctypes.Array[abi.Buffer]:
         """Return the table of device memory; `kept` holds what it points to."""
         known = self.memory.known()
+        rows = [allocation.row for allocation in known]
+        table = (abi.Buffer * max(1, len(known)))()
+        ctypes.memmove(table, b"".join(rows), len(known) * abi.BUFFER.size)
+        self._places = {allocation.address: place for place, allocation in enumerate(known)}
         # What a kernel takes through pointers to const alone cannot be raced for.
         writable = {allocation.address for allocation in self._writable()}
         sizes = {start: size for start, size in self._element_sizes().items() if start in writable}
-        table = (abi.Buffer * max(1, len(known)))()
-        for entry, allocation in zip(table, known, strict=False):
-            entry.start, entry.end = allocation.address, allocation.end
-            entry.freed = allocation.freed
-            if allocation.written_map is not None and not allocation.freed:
-                entry.written = allocation.written_map.ctypes.data
-            size = sizes.get(allocation.address, 0)
-            granules = -(-allocation.nbytes // max(size, 1))
+        for start, size in sizes.items():
+            place = self._places[start]
+            granules = -(-known[place].nbytes // size)
             if size > 1 and 0 < granules <= WATCHED_GRANULES:
                 hazards = np.zeros(2 * granules, np.uint64)
                 kept.append(hazards)
-                entry.hazards = hazards.ctypes.data
-                entry.granule_shift = size.bit_length() - 1
+                table[place].hazards = hazards.ctypes.data
+                table[place].granule_shift = size.bit_length() - 1
         return table
 
     def _element_sizes(self) -> dict[int, int]:
@@ -215,7 +215,6 @@ class Launching:
         )
 
     def _traffic(self, launch: abi.Launch) -> tuple[ArrayTraffic, ...]:
-        by_start = {entry.start: entry for entry in launch.buffers[: launch.buffer_count]}
         found, seen = [], set()
         for place, (value, parameter) in enumerate(
             zip(self.args, self.kernel.parameters, strict=True)
@@ -228,7 +227,7 @@ class Launching:
             if allocation is None or allocation.address in seen:
                 continue
             seen.add(allocation.address)
-            entry = by_start[allocation.address]
+            entry = launch.buffers[self._places[allocation.address]]
             label = parameter.name or f"argument {place + 1}"
             found.append(
                 ArrayTraffic(place, label, allocation.nbytes, entry.bytes_read, entry.bytes_written)

@@ -11,6 +11,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from . import abi
+
 ALIGNMENT: Final = 256
 """What a device's allocator promises, and vector loads rely on."""
 RED_ZONE_BYTES: Final = 64 * 1024
@@ -41,15 +43,25 @@ class Allocation:
         self.address = owner.address + offset
         self.bytes: NDArray[np.uint8] = np.frombuffer(owner.pages, np.uint8, nbytes, offset)
         self._written: NDArray[np.uint8] | None = np.zeros((nbytes + 1) // 2, np.uint8)
-
-    @property
-    def end(self) -> int:
-        return self.address + self.nbytes
+        self._written_address = address_of(self._written)
+        self._row = b""
+        self._row_of: tuple[bool, bool] | None = None
+        self.end = self.address + nbytes
 
     @property
     def written_map(self) -> NDArray[np.uint8] | None:
         """One byte per two bytes of memory, nonzero once written; None when all was."""
         return self._written
+
+    @property
+    def row(self) -> bytes:
+        """Its row in the table that a launch is given, see `abi.Buffer`."""
+        state = (self.freed, self._written is None)
+        if self._row_of != state:
+            written = 0 if any(state) else self._written_address
+            self._row = abi.BUFFER.pack(self.address, self.end, written, 0, 0, self.freed, 0, 0)
+            self._row_of = state
+        return self._row
 
     def mark_written(self, offset: int = 0, nbytes: int | None = None) -> None:
         """Say that code outside of kernels has written `nbytes` from `offset` on; None: all."""
