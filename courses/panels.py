@@ -23,13 +23,26 @@ Place: TypeAlias = Literal["chapter", "dashboard"]
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """A test that shows whether a step of the derivation was understood: its address and name."""
+
+    step: str
+    url: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Panel:
-    """A template with its context, a title, and the id that the page gives its section."""
+    """A template with its context, a title, and the id that the page gives its section.
+
+    `checks` are linked from the steps of the chapter's derivation.
+    """
 
     template: str
     context: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
     anchor: str = ""
+    checks: tuple[Check, ...] = ()
 
 
 Provider: TypeAlias = Callable[[HttpRequest, Chapter | None], Panel | None]

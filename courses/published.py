@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from courses.models import ChapterRevision
 from courses.outline import Place, outline_of, symbols_of
+from courses.panels import Check
 
 # Display formulas, which have display="block", keep theirs.
 _INLINE_SOURCE = re.compile(
@@ -50,17 +51,30 @@ class Reading(NamedTuple):
     outline: tuple[Place, ...]
 
 
-def reading_of(revision: ChapterRevision, course_slug: str, chapter_slug: str) -> Reading:
+def reading_of(
+    revision: ChapterRevision, course_slug: str, chapter_slug: str, checks: tuple[Check, ...] = ()
+) -> Reading:
     """Return what all readers of a published revision see alike."""
     return _reading(
-        revision.pk, revision.content_hash, revision.build_version, course_slug, chapter_slug
+        revision.pk,
+        revision.content_hash,
+        revision.build_version,
+        course_slug,
+        chapter_slug,
+        checks,
     )
 
 
-def set_reading(page: Mapping[str, Any], course_slug: str, chapter_slug: str) -> Reading:
+def set_reading(
+    page: Mapping[str, Any], course_slug: str, chapter_slug: str, checks: tuple[Check, ...] = ()
+) -> Reading:
     """Set what all readers of a page see alike, each time anew."""
     context = {
         "page": page,
+        "steps": [
+            {**step, "checks": [check for check in checks if check.step == step["key"]]}
+            for step in page["steps"]
+        ],
         "formulas": _with_their_steps(page),
         "has_marks": any("enclosing changed" in step["html"] for step in page["steps"]),
         "course_slug": course_slug,
@@ -100,7 +114,12 @@ def _contents(pk: int, content_hash: str, build_version: int) -> Contents:
 
 @lru_cache(maxsize=KEPT_REVISIONS)
 def _reading(
-    pk: int, content_hash: str, build_version: int, course_slug: str, chapter_slug: str
+    pk: int,
+    content_hash: str,
+    build_version: int,
+    course_slug: str,
+    chapter_slug: str,
+    checks: tuple[Check, ...],
 ) -> Reading:
     page = _contents(pk, content_hash, build_version).page
-    return set_reading(page, course_slug, chapter_slug)
+    return set_reading(page, course_slug, chapter_slug, checks)

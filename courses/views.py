@@ -216,16 +216,17 @@ def _chapter_response(
     request: HttpRequest, found: ChapterPage, quiz: Quiz, status: int = 200
 ) -> HttpResponse:
     stylesheet = found.revision.stylesheet
+    shown = panels.panels_for("chapter", request, found.chapter)
     context = {
         "course": found.course,
         "chapter": found.chapter,
         "revision": found.revision,
         "page": found.revision.page,
-        "reading": _reading(found),
+        "reading": _reading(found, tuple(check for panel in shown for check in panel.checks)),
         "is_preview": found.is_preview,
         "stylesheet_url": reverse("courses:math_css", args=[stylesheet.hash]) if stylesheet else "",
         "quiz": quiz,
-        "panels": panels.panels_for("chapter", request, found.chapter),
+        "panels": shown,
         "chapters": found.chapters,
         "previous": found.previous,
         "next": found.next,
@@ -235,10 +236,10 @@ def _chapter_response(
     return render(request, "courses/chapter.html", context, status=status)
 
 
-def _reading(found: ChapterPage) -> Reading:
+def _reading(found: ChapterPage, checks: tuple[panels.Check, ...]) -> Reading:
     if found.is_preview:
-        return set_reading(found.revision.page, found.course.slug, found.chapter.slug)
-    return reading_of(found.revision, found.course.slug, found.chapter.slug)
+        return set_reading(found.revision.page, found.course.slug, found.chapter.slug, checks)
+    return reading_of(found.revision, found.course.slug, found.chapter.slug, checks)
 
 
 def _answered(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gpu_worker.exercises import Exercise as ExerciseSpec
+    from gpu_worker.exercises import Group
 
 
 def find_spec(slug: str) -> ExerciseSpec | None:
@@ -13,3 +17,23 @@ def find_spec(slug: str) -> ExerciseSpec | None:
     from gpu_worker import exercises
 
     return exercises.get(slug) if slug in exercises.slugs() else None
+
+
+@cache
+def groups_of_steps(slug: str) -> Mapping[str, Group]:
+    """Return for steps of the chapter's derivation, by key, the group that tests them most.
+
+    Read from the exercise's known mistakes, each of which names its step and the group that is
+    there to catch it; between two groups that catch as many, the exercise's first.
+    """
+    spec = find_spec(slug)
+    if spec is None:
+        return {}
+    caught: dict[str, Counter[str]] = {}
+    for mistake in spec.module("mistakes").MISTAKES:
+        if mistake.step and mistake.test:
+            caught.setdefault(mistake.step, Counter())[mistake.test] += 1
+    return {
+        step: max(spec.groups, key=lambda group: counts[group.id])
+        for step, counts in caught.items()
+    }

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from courses import panels
+from courses import edition, panels
 from courses.models import Chapter, ChapterRevision, Course
 from courses.services import publish_chapter
 
@@ -216,6 +216,24 @@ def test_an_unknown_theme_is_not_kept(client: Client, db: None) -> None:
     client.post("/theme/", {"theme": '"><script>', "next": "/"})
     assert "theme" not in client.cookies
     assert client.get("/theme/").status_code == 405
+
+
+@pytest.mark.usefixtures("without_panels")
+def test_a_step_links_to_what_tests_it(client: Client, rows: Chapter) -> None:
+    address = ["/exercises/rows/#group-sums"]
+
+    def provider(request: HttpRequest, chapter: Chapter | None) -> panels.Panel | None:
+        return panels.Panel("404.html", checks=(panels.Check("start", address[0], "the test"),))
+
+    panels.register("chapter", provider)
+    for _ in range(2):
+        page = client.get(CHAPTER_URL).content.decode()
+        step = page[page.index('id="step-start"') : page.index('id="step-divide"')]
+        assert f'<a href="{address[0]}">the test</a>' in step
+        assert page.count(address[0]) == 1
+        # Another address shows at once: what a step links to is part of what is kept.
+        address[0] += "-of-all"
+        edition.advance()
 
 
 @pytest.mark.usefixtures("without_panels")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.http import HttpRequest
 
 from courses import panels
 from courses.models import Chapter
 from grader import queries
-from grader.registry import find_spec
+from grader.models import Exercise
+from grader.registry import find_spec, groups_of_steps
 
 RECENT_SHOWN = 5
 
@@ -29,8 +32,19 @@ def exercises_panel(request: HttpRequest, chapter: Chapter | None) -> panels.Pan
         for exercise in exercises
     ]
     return panels.Panel(
-        "grader/_panel_exercises.html", {"exercises": entries}, "Exercises", "part-exercises"
+        "grader/_panel_exercises.html",
+        {"exercises": entries},
+        "Exercises",
+        "part-exercises",
+        tuple(check for exercise in exercises for check in _checks(exercise)),
     )
+
+
+def _checks(exercise: Exercise) -> Iterator[panels.Check]:
+    """The links from steps of the derivation to what the exercise tests of them."""
+    for step, group in groups_of_steps(exercise.slug).items():
+        url = f"{exercise.get_absolute_url()}#group-{group.id}"
+        yield panels.Check(step, url, f"the test “{group.title}” of {exercise.title}")
 
 
 def verdicts_panel(request: HttpRequest, chapter: Chapter | None) -> panels.Panel | None:
