@@ -29,3 +29,12 @@ loglevel = read("LEARNML_WEB_LOG_LEVEL", "warning")
 accesslog = "-" if read("LEARNML_ACCESS_LOG", False) else None
 errorlog = "-"
 control_socket_disable = True
+
+
+def when_ready(server):  # type: ignore[no-untyped-def]
+    """Run in the first process, before the others are made from it."""
+    if server.app.app_uri == wsgi_app:
+        # Not above: it needs Django, which has been set up by now.
+        from learnml.warm_up import warm_up
+
+        warm_up(server.app.wsgi())

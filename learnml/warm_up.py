@@ -1,0 +1,71 @@
+"""The first pages of a visit, answered once before the web server answers anyone.
+
+The first answer of a process takes half a second: addresses and what is behind them are imported,
+templates compiled, a chapter's text read. Done before the server's processes part, it is done once
+for all of them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+from wsgiref.util import setup_testing_defaults
+
+from django.conf import settings
+from django.db import Error, connections
+from django.urls import reverse
+
+from courses import queries
+from grader.queries import published_exercises
+
+WsgiApplication: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+logger = logging.getLogger(__name__)
+
+
+def warm_up(application: WsgiApplication) -> None:
+    """Ask for the pages. A database that does not answer yet is no reason not to start."""
+    try:
+        for path in _paths():
+            _ask(application, path)
+    except Error as error:
+        logger.warning("The first pages are not prepared, they will take longer: %s", error)
+    finally:
+        # A connection cannot be shared with the processes to come.
+        connections.close_all()
+
+
+def _paths() -> list[str]:
+    """Return the addresses of the home page, and of one page of each kind that it leads to."""
+    paths = [reverse("courses:home"), reverse("account_login")]
+    entries = queries.course_entries(None)
+    paths += [reverse("courses:course", args=[entry.course.slug]) for entry in entries[:1]]
+    featured = queries.featured_chapter(entries)
+    if featured:
+        paths.append(featured.get_absolute_url())
+    exercise = published_exercises().first()
+    if exercise:
+        paths.append(reverse("grader:exercise", args=[exercise.slug]))
+    return paths
+
+
+def _host() -> str:
+    """Return a name that the site answers to."""
+    names = (host.lstrip(".") for host in settings.ALLOWED_HOSTS if host != "*")
+    return next(names, "localhost")
+
+
+def _ask(application: WsgiApplication, path: str) -> None:
+    environ: dict[str, Any] = {
+        "PATH_INFO": path,
+        "HTTP_HOST": _host(),
+        "HTTP_ACCEPT_ENCODING": "gzip, br",
+        "HTTP_X_FORWARDED_PROTO": "https",
+    }
+    setup_testing_defaults(environ)
+    answer = application(environ, lambda *_: None)
+    for _ in answer:
+        pass
+    close = getattr(answer, "close", None)
+    if close:
+        close()
