@@ -32,7 +32,7 @@ from gpu_worker.judge.execution import (
     run_request,
 )
 from gpu_worker.judge.kernel_track import adjusted, findings_of
-from gpu_worker.judge.transcript import Raised, Refused, read_transcript
+from gpu_worker.judge.transcript import COMPILE_ERROR, Raised, Refused, read_transcript
 from gpu_worker.node import node_name
 from gpu_worker.protocol import MAX_OUTPUT_CHARACTERS, Failure, Finding, Outcome, Timing, Track
 from gpu_worker.protocol_runs import RunCase, RunJob, RunKind, RunOutcome, RunReport, RunUpdate
@@ -279,4 +279,5 @@ def _raised_stop(problem: Raised) -> Stop | None:
         reason = _PLACE.sub("", message)
         return Stop(Outcome.RUNTIME_ERROR, f"{what} not valid Python: {reason}.", line, trace)
     said = f": {message}" if message else ""
-    return Stop(Outcome.RUNTIME_ERROR, f"{problem.name}{where}{said}", line, trace)
+    what = "A kernel does not compile" if problem.name == COMPILE_ERROR else problem.name
+    return Stop(Outcome.RUNTIME_ERROR, f"{what}{where}{said}", line, trace)

@@ -15,7 +15,13 @@ from gpu_worker.judge import dtypes
 from gpu_worker.judge.case import Case, method_at
 from gpu_worker.judge.reference import Expected
 from gpu_worker.judge.refusals import FORBIDDEN_IMPORT, kernel_fault_text, refusal_text
-from gpu_worker.judge.transcript import PlayedCase, Raised, Refused, same_bytes
+from gpu_worker.judge.transcript import (
+    COMPILE_ERROR,
+    PlayedCase,
+    Raised,
+    Refused,
+    same_bytes,
+)
 from gpu_worker.judge.units import error_in_units, histogram, limit_in_units
 from gpu_worker.protocol import Outcome
 from gpu_worker.sandbox.inside.wire import Reason
@@ -252,6 +258,8 @@ def _judge_problem(problem: Raised | Refused, case: Case, called: int) -> CaseVe
         )
     elif problem.name == "ForbiddenImportError":
         outcome, message = Outcome.CONTRACT_ERROR, FORBIDDEN_IMPORT
+    elif problem.name == COMPILE_ERROR:
+        outcome, message = Outcome.RUNTIME_ERROR, f"A kernel does not compile{where}."
     else:
         outcome, message = Outcome.RUNTIME_ERROR, f"Your code raised {problem.name}{where}."
     return CaseVerdict(False, outcome, message, problem=problem)

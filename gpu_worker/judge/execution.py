@@ -19,6 +19,7 @@ from gpu_worker.judge.notes import read_notes
 from gpu_worker.judge.reference import expected_results
 from gpu_worker.judge.refusals import FORBIDDEN_IMPORT
 from gpu_worker.judge.transcript import (
+    COMPILE_ERROR,
     Raised,
     Refused,
     Transcript,
@@ -258,6 +259,9 @@ def problem_stop(problem: Raised | Refused, class_name: str, *, show: bool) -> S
         return Stop(
             Outcome.RUNTIME_ERROR, f"Your file is not valid Python: {problem.name}.", line, trace
         )
+    if problem.name == COMPILE_ERROR:
+        text = "A kernel does not compile, which your file needs while it is loaded."
+        return Stop(Outcome.RUNTIME_ERROR, text, line, trace)
     return Stop(Outcome.RUNTIME_ERROR, f"Loading your file raised {problem.name}.", line, trace)
 
 

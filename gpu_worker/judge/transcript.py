@@ -15,7 +15,9 @@ from gpu_worker.sandbox.inside import wire
 from gpu_worker.sandbox.inside.script import CALLS
 from gpu_worker.sandbox.inside.wire import Frame, Kind, Reason, WireError
 
-KERNEL_ERRORS: Final = ("CompileException", "CUDADriverError", "KernelsUnavailableError")
+COMPILE_ERROR: Final = "CompileException"
+"""Said in words where a learner reads it: the message beside it is the compiler's."""
+KERNEL_ERRORS: Final = (COMPILE_ERROR, "CUDADriverError", "KernelsUnavailableError")
 """What the stand-in for CuPy raises for kernels."""
 DEVICE_ERRORS: Final = ("CUDARuntimeError", "NVRTCError")
 """What CuPy raises beyond that where work on a device fails."""
