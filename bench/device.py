@@ -99,6 +99,8 @@ def grade_stored(budget: Budget, found: Sequence[Gpu]) -> dict[str, Any]:
     if grade is None:
         budget.leave_out("grading of stored submissions", why)
         return {"submissions": {}, "of": 0, "wrong": []}
+    if problem := grading.prepare(found, part.left() / 3):
+        budget.leave_out("compiling ahead for submissions", problem)
     return grading.grade_all(part, grade, grading.stored_items())
 
 

@@ -92,6 +92,24 @@ def is_right(item: Any, outcome: str) -> bool:
     return outcome not in ("accepted", "not_gradable", "flagged") and ":" not in outcome
 
 
+def prepare(gpus: Iterable[Any], seconds: float) -> str:
+    """Compile ahead what submissions need, as a node does at its start; return what went wrong."""
+    from gpu_worker.gpu.examination import UnusableError, examine
+    from gpu_worker.gpu.lock import BusyError, device_lock
+    from gpu_worker.gpu.warming import warm, warmed
+
+    for gpu in gpus:
+        try:
+            with device_lock(gpu.uuid):
+                facts = examine(gpu)
+                warm(gpu, facts, seconds)
+        except (BusyError, UnusableError, OSError) as error:
+            return str(error)[:500]
+        if not warmed(facts):
+            return f"not done within {seconds:.0f} s, or it failed"
+    return ""
+
+
 def on_this_machine() -> tuple[Grade | None, str]:
     """Return what grades on a device of this machine, or None and why nothing can be graded."""
     try:

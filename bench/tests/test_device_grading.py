@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ from bench.on_device import grading, page
 from bench.on_device.budget import Budget
 from gpu_worker.exercises import get
 from gpu_worker.gpu.inventory import Gpu
+from gpu_worker.gpu.lock import FOLDER
 from gpu_worker.gpu.referee import Referee
 from gpu_worker.gpu.speed import Conversation
 from gpu_worker.gpu.timing_plan import Plan
@@ -86,6 +88,21 @@ def test_on_a_machine_without_a_device_each_grading_says_so() -> None:
     (one,) = found["submissions"].values()
     assert one["outcome"].startswith("ReturnedError: The worker that took this submission has no")
     assert len(found["wrong"]) == 1
+
+
+def test_what_is_compiled_ahead_is_said_to_be_missing_where_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    lost = Gpu("GPU-1", "invented", "0000:01:00.0", 0, "The device node is missing.")
+    assert grading.prepare([lost], 1.0) == "The device node is missing."
+    assert grading.prepare([], 1.0) == ""
+    budget = Budget(100.0)
+    monkeypatch.setattr(grading, "on_this_machine", lambda: (lambda one: ("accepted", {}), ""))
+    monkeypatch.setattr(grading, "stored_items", lambda: [item("a", "correct", "", "accepted")])
+    found = script.grade_stored(budget, [lost])
+    assert list(found["submissions"]) == ["a"]
+    assert budget.left_out == ["compiling ahead for submissions: The device node is missing."]
 
 
 def test_the_page_tells_what_ended_otherwise() -> None:

@@ -42,6 +42,8 @@ from gpu_worker.sandbox.device_zygote import DeviceZygote
 
 WAIT_SECONDS: Final = 5.0
 """How long a job waits for a device that another worker has, before it goes back."""
+PROBE_SECONDS: Final = 15.0
+"""How long a probe may take before a job, whose own time runs."""
 DRAIN_SECONDS: Final = 10.0
 """How long the memory of the last user may take to be free again."""
 FREE_SHARE: Final = 0.75
@@ -54,6 +56,10 @@ _CLEAR: Final = frozenset({Outcome.ACCEPTED, Outcome.CONTRACT_ERROR, Outcome.OUT
 logger = logging.getLogger(__name__)
 
 
+def _probe(gpu: Gpu) -> Facts:
+    return examine(gpu, PROBE_SECONDS)
+
+
 class ReturnedError(Exception):
     """The job goes back to the queue; the text says why, to learners too."""
 
@@ -64,7 +70,7 @@ class Lane:
     def __init__(
         self,
         find: Callable[[], Sequence[Gpu]] = inventory.find,
-        examine: Callable[[Gpu], Facts] = examine,
+        examine: Callable[[Gpu], Facts] = _probe,
         profile: Callable[[Gpu, Facts], DeviceProfile] | None = None,
         pause: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from typing import Final
 
 import numpy as np
 
@@ -15,15 +17,20 @@ from gpu_worker.judge.case import Case
 from gpu_worker.judge.speed import Timed
 from gpu_worker.sandbox.client import Zygote
 
+MEASURED_WITHIN_SECONDS: Final = 30.0
+"""A grading that took longer before is not timed: a worker's task is killed at its hard limit."""
+
 
 class HeldDevice:
     """A device whose lock is held, with what was found of it just before."""
 
     library = "device"
 
-    def __init__(self, gpu: Gpu, facts: Facts) -> None:
+    def __init__(self, gpu: Gpu, facts: Facts, clock: Callable[[], float] = time.monotonic) -> None:
         self._gpu = gpu
         self._facts = facts
+        self._clock = clock
+        self._begun = clock()
 
     @property
     def execution(self) -> str:
@@ -43,9 +50,11 @@ class HeldDevice:
         zygote: Zygote,
         rng: np.random.Generator,
     ) -> Timed:
-        """Time a submission that passed every case.
+        """Time a submission that passed every case, unless that took too long already.
 
         Raises:
             SandboxError: the sandbox, or the judge's own process on the device, failed.
         """
+        if self._clock() - self._begun > MEASURED_WITHIN_SECONDS:
+            return Timed()
         return measure_on_device(self._gpu, self._facts, exercise, source, limits, zygote, rng)

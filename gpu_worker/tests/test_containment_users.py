@@ -15,6 +15,7 @@ import pytest
 
 from gpu_worker.sandbox import isolation
 from gpu_worker.tests.containment import runs, setups
+from gpu_worker.tests.gpu.stand_in import GRANTED_ON_PURPOSE
 from gpu_worker.tests.other_user import OtherUser
 
 ASK = "from gpu_worker.sandbox import isolation; print(isolation.establish().text)"
@@ -38,6 +39,16 @@ def test_nothing_gets_through_to_an_ordinary_user(other_user: OtherUser) -> None
         (name, attack.name) for name, attack in runs() if attack.stopped_at(setups()[name])
     }
     assert [run for run in found["runs"] if run[2]] == []
+
+
+def test_nothing_more_gets_through_to_an_ordinary_user_beside_a_device(
+    other_user: OtherUser,
+) -> None:
+    done = other_user.run("-m", "gpu_worker.tests.gpu.stand_in")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["user"] != 0
+    assert {name for name, words in report["found"].items() if words} == GRANTED_ON_PURPOSE
 
 
 def test_an_ordinary_user_has_the_same_level_as_root(other_user: OtherUser) -> None:
@@ -74,6 +85,7 @@ def test_masked_files_in_proc_as_a_container_has_them_do_not_lower_the_level(
 import subprocess, sys
 sys.path.insert(0, {str(other_user.folder)!r})
 subprocess.run(["mount", "-t", "tmpfs", "none", "/proc/irq"], check=True)
+from gpu_worker.tests.gpu.stand_in import GRANTED_ON_PURPOSE
 from gpu_worker.tests.other_user import OtherUser
 import pathlib, tempfile
 user = OtherUser(pathlib.Path(tempfile.mkdtemp(dir={str(other_user.folder.parent)!r})))

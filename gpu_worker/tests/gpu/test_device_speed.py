@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gpu_worker.exercises import get
-from gpu_worker.gpu import examination, speed
+from gpu_worker.gpu import examination, speed, track
 from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.job import DeviceJob
 from gpu_worker.gpu.limits import limits_of
@@ -25,7 +25,7 @@ from gpu_worker.sandbox.device_zygote import DeviceZygote
 from gpu_worker.sandbox.errors import SandboxError
 from gpu_worker.sandbox.inside.wire import Frame, Kind, encode_head
 from gpu_worker.tests.cupy.conftest import submission
-from gpu_worker.tests.gpu.conftest import DRIVER, FACTS, GPU
+from gpu_worker.tests.gpu.stand_in import DRIVER, FACTS, GPU
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL = Plan((40, 33), np.dtype(np.float32), ("forward", "backward"), 2, True, "timed call")
@@ -408,6 +408,20 @@ def test_an_errand_travels_as_text() -> None:
         results=[Placed(quantity="y", place=8)], seed=1 << 61,
     )  # fmt: skip
     assert Errand.model_validate_json(errand.model_dump_json()) == errand
+
+
+def test_a_grading_that_took_long_already_is_not_timed(
+    monkeypatch: pytest.MonkeyPatch, device_zygote: DeviceZygote
+) -> None:
+    now = [0.0]
+    measured: list[str] = []
+    monkeypatch.setattr(track, "measure_on_device", lambda *_: measured.append("timed"))
+    device = track.HeldDevice(GPU, FACTS, lambda: now[0])
+    arguments = (get("rmsnorm"), "", {}, device_zygote, np.random.default_rng(1))
+    device.measure(*arguments)
+    now[0] = track.MEASURED_WITHIN_SECONDS + 1
+    assert device.measure(*arguments) == Timed()
+    assert measured == ["timed"]
 
 
 # --- how much ------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from gpu_worker.protocol import GradeJob, NodeKind, Outcome, Report, Track
 from gpu_worker.queues import QUEUE_GPU, TASK_RECORD_RETURN, TASK_RECORD_VERDICT
 from gpu_worker.sandbox.client import SandboxError
 from gpu_worker.sandbox.device_profile import DeviceProfile
-from gpu_worker.tests.gpu.conftest import FACTS, GPU
+from gpu_worker.tests.gpu.stand_in import FACTS, GPU
 
 OTHER = Gpu("GPU-2", "stand-in", "0000:02:00.0", 1)
 JOB = GradeJob(

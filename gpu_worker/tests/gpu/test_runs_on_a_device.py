@@ -33,11 +33,15 @@ from gpu_worker.sandbox.inside.layers.memory import PAGE
 from gpu_worker.sandbox.inside.wire import Job, encode_job
 from gpu_worker.sandbox.run import Request, RunResult
 from gpu_worker.sandbox.setup import Setup
-from gpu_worker.tests.containment import attacks, gets_through
 from gpu_worker.tests.cupy.conftest import submission
-from gpu_worker.tests.gpu.conftest import FACTS, GPU, stand_in_profile
 from gpu_worker.tests.gpu.machine import machine
-from gpu_worker.tests.targets import Targets
+from gpu_worker.tests.gpu.stand_in import (
+    FACTS,
+    GPU,
+    GRANTED_ON_PURPOSE,
+    attacked,
+    stand_in_profile,
+)
 
 GradeOnDevice = Callable[..., Graded]
 
@@ -205,24 +209,8 @@ def test_a_zygote_that_has_loaded_the_driver_is_no_use(tmp_path: Path) -> None:
         assert_untouched(str(maps))
 
 
-GRANTED_ON_PURPOSE = {
-    "08_start_threads",
-    "09b_take_shared_memory",
-    "53_reopen_descriptors",
-    "54_become_readable",
-    "62_list_processes",
-}
-"""The driver needs threads, a /proc, a dumpable process and address space without limit; the watch
-over resident memory ends what 09b begins. See docs/explanation/device-track.md."""
-
-
 def test_the_attacks_on_the_sandbox_fail_beside_a_device_too(device_zygote: DeviceZygote) -> None:
-    with Targets() as targets:
-        found = {
-            attack.name: gets_through(attack, device_zygote, targets)
-            for attack in attacks()
-            if attack.reaches
-        }
+    found = attacked(device_zygote)
     assert len(found) > 50
     assert {name for name, words in found.items() if words} == GRANTED_ON_PURPOSE, found
 

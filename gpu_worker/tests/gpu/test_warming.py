@@ -17,7 +17,7 @@ from gpu_worker.sandbox.device_zygote import DeviceZygote
 from gpu_worker.sandbox.inside.device.library import MOST_KERNELS, take_kernels
 from gpu_worker.sandbox.inside.wire import Job, encode_job
 from gpu_worker.sandbox.run import Request
-from gpu_worker.tests.gpu.conftest import FACTS, GPU, stand_in_profile
+from gpu_worker.tests.gpu.stand_in import FACTS, GPU, stand_in_profile
 
 ROOT = Path(__file__).resolve().parents[3]
 
