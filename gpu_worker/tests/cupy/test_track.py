@@ -187,6 +187,8 @@ def test_source_made_up_from_hidden_inputs_comes_back_in_no_text(
     graded = grade_cupy(source)
     assert graded.outcome == "runtime_error"
     assert [finding.kind for finding in graded.report.findings] == ["compile-error"]
+    assert graded.report.failure is not None
+    assert "A kernel does not compile" in graded.report.failure.message
     assert "LEAK" not in graded.report.model_dump_json()
 
 
