@@ -33,7 +33,8 @@ def group(slug: str, id: str) -> str:
 def assert_no_hidden_number_is_shown(graded: Graded) -> None:
     assert graded.report.receipt is not None
     cases = casegen.hidden_cases(get("rmsnorm"), int(graded.report.receipt.seed, 16))
-    text = graded.report.model_dump_json()
+    # Results of public cases may look alike.
+    text = graded.report.model_copy(update={"public": []}).model_dump_json()
     for array in (array for case in cases for array in case.script.arrays):
         for value in array.values.ravel()[:20]:
             digits = f"{float(value):.9g}"
