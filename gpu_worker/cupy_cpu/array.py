@@ -153,6 +153,7 @@ class ndarray:
         self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True
     ) -> Any:
         """Return a copy as a NumPy array."""
+        traffic.count_transfer(self.nbytes)
         if out is not None:
             out[...] = self._values
             return out
@@ -167,6 +168,7 @@ class ndarray:
                 f"An array of shape {values.shape} and dtype {values.dtype} does not fit into one "
                 f"of shape {self.shape} and dtype {self.dtype}."
             )
+        traffic.count_transfer(self.nbytes)
         self._values[...] = values
         memory.mark_written(self._values)
 
@@ -179,6 +181,7 @@ class ndarray:
         return self._values.item()
 
     def tolist(self) -> Any:
+        traffic.count_transfer(self.nbytes)
         return self._values.tolist()
 
     def __bool__(self) -> bool:

@@ -23,6 +23,8 @@ def array(
         if made is obj._values:
             return obj
         traffic.count([obj._values], [made])
+    else:
+        traffic.count_transfer(made.nbytes)
     return wrap(made)
 
 

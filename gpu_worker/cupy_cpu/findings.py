@@ -77,7 +77,7 @@ def take() -> dict[str, Any]:
     """Return all that was counted and found since the last time, and begin anew."""
     counts = traffic.take()
     notes: dict[str, Any] = {}
-    if counts.launches:
+    if any(counts.as_dict().values()):
         notes["counts"] = counts.as_dict()
     if _kernels:
         notes["kernels"] = [

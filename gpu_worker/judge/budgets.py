@@ -32,11 +32,17 @@ class Spent:
 
     @property
     def kept(self) -> bool:
-        """Whether the call stayed within the budget."""
+        """Whether the call stayed within the budget, and moved what any right program must."""
         most = self.budget.launches
         if self.call is None or (most is not None and self.call.launches > most):
             return False
-        return self.moved <= self.budget.moved
+        return not self.too_little and self.moved <= self.budget.moved
+
+    @property
+    def too_little(self) -> bool:
+        """Whether less was counted than must be moved, so that not all of it was."""
+        call = self.call
+        return call is not None and call.bytes_read + call.bytes_written < call.bytes_least
 
 
 def spent(exercise: Exercise, counts: Sequence[Counted]) -> list[Spent]:
@@ -91,6 +97,12 @@ def _measured(over: Spent) -> str:
     size = " × ".join(map(str, budget.shape))
     if call is None:
         return f"But no call of {budget.direction} could be counted for x of shape {size}."
+    if over.too_little:
+        return (
+            f"But for x of shape {size}, {budget.direction} was seen to move {over.moved:.3g} times "
+            f"the bytes of x only, and must move {call.bytes_least / over.array_bytes:.3g} times: the "
+            "budget is about what the device does."
+        )
     most = "" if budget.launches is None else f" in {_launches(budget.launches)}"
     return (
         f"But for x of shape {size}, {budget.direction} moves {over.moved:.3g} times the bytes of "

@@ -270,6 +270,8 @@ def _read_again(case: Case, item: Noted, size: int) -> Iterator[str]:
 
 
 def _why(row: CountedCall, least: int) -> str:
+    if not row.launches:
+        return "Values go to the host and come back: compute on the device."
     if row.launches > len(row.kernels) + 2 or not row.kernels:
         return (
             f"It takes {row.launches} launches, and each reads its inputs and writes its output: "

@@ -65,6 +65,37 @@ def test_what_was_not_counted_is_over_its_budget() -> None:
         assert "no call of forward could be counted for x of shape 16 × 1024" in message
 
 
+def test_less_than_the_least_was_not_all_counted() -> None:
+    passed, kept, message = judged(counted((16, 1024), 1.5), counted((8, 4096), 2.0))
+    assert (passed, kept) == (False, 1)
+    assert "was seen to move 1.5 times the bytes of x only, and must move 2 times" in message
+
+
+def test_the_host_is_no_way_around_a_budget(grade_cupy: GradeCupy) -> None:
+    slug = "rmsnorm_two_kernels"
+    source = """
+import cupy as cp
+import numpy as np
+
+
+class RMSNormScratch:
+    def __init__(self, dim, eps=1e-6):
+        self.eps = eps
+        self.gamma = cp.ones(dim, dtype=cp.float32)
+
+    def forward(self, x):
+        wide = x.get().astype(np.float64)
+        rstd = 1 / np.sqrt(np.mean(wide * wide, axis=-1, keepdims=True) + self.eps)
+        return cp.asarray((wide * rstd * self.gamma.get()).astype(np.float32))
+"""
+    graded = grade_cupy(source, slug)
+    assert graded.outcome == "contract_error"
+    assert graded.report.failure is not None
+    assert "moves 4.12 times" in graded.report.failure.message
+    assert "in 0 launches" in graded.report.failure.message
+    assert any("Values go to the host" in note for note in graded.report.notes)
+
+
 def test_before_anything_was_counted_the_group_is_not_run() -> None:
     (group,) = budget_results(FORWARD, None)
     assert (group.passed, group.cases, group.cases_passed) == (None, 2, 0)
