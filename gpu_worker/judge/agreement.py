@@ -49,9 +49,10 @@ def explains_case(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedC
     if item.played.problem:
         return False
     exact = [0.0] * len(variant)
-    if _all_agree(known, item, variant, exact):
+    worst = _worst(known, item, variant, exact)
+    if worst <= 1.0:
         return True
-    if len(known.mistakes) > 1 and not _all_agree(known, item, variant, exact, slack=_FAR):
+    if len(known.mistakes) > 1 and worst > _FAR:
         return False  # Pairs are too many to look further at those that are far off.
     # A variant may cancel where the reference does not, or leave out what makes the terms small.
     # How far its own result moves when it is computed in the case's dtype tells how far a
@@ -63,7 +64,7 @@ def explains_case(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedC
     except _VARIANT_ERRORS:
         return False
     drifts = [_drift(a, b) for a, b in zip(variant, rounded, strict=True)]
-    return _all_agree(known, item, variant, drifts)
+    return _worst(known, item, variant, drifts) <= 1.0
 
 
 def _rounded_in_each_step(exercise: Exercise, cls: type) -> type:
@@ -92,49 +93,48 @@ def too_coarse(
     variant = play_exactly(exercise, cls, item.case, native=known.native)
     triples = zip(item.played.results, variant, item.expected, strict=False)
     for place, (got, result, wanted) in enumerate(triples):
-        if got.shape == result.value.shape and not _agrees(
-            item.case, known, got, result, wanted, 0.0
+        if (
+            got.shape == result.value.shape
+            and _excess(item.case, known, got, result, wanted, 0.0) > 1.0
         ):
             yield place, got, result
 
 
-def _all_agree(
-    known: Hypothesis,
-    item: JudgedCase,
-    variant: Sequence[Expected],
-    drifts: Sequence[Any],
-    slack: float = 1.0,
-) -> bool:
-    return all(
-        _agrees(item.case, known, got, result, wanted, drift, slack)
-        for got, result, wanted, drift in zip(
-            item.played.results, variant, item.expected, drifts, strict=False
-        )
-    )
+def _worst(
+    known: Hypothesis, item: JudgedCase, variant: Sequence[Expected], drifts: Sequence[Any]
+) -> float:
+    """Return the largest error of a case as a share of the tolerance; at once if it is far off."""
+    worst = 0.0
+    for got, result, wanted, drift in zip(
+        item.played.results, variant, item.expected, drifts, strict=False
+    ):
+        worst = max(worst, _excess(item.case, known, got, result, wanted, drift))
+        if worst > _FAR:
+            break
+    return worst
 
 
-def _agrees(
+def _excess(
     case: Case,
     known: Hypothesis,
     got: Array,
     variant: Expected,
     wanted: Expected,
     drift: Array | float,
-    slack: float = 1.0,
-) -> bool:
-    """True if a result is what the variant gives, within the tolerance of the case's dtype.
+) -> float:
+    """Return how far a result is from the variant's: its largest error as a share of the tolerance.
 
-    `drift` is what the result may be off beside, and `slack` times the tolerance is allowed. Where
-    the variant itself is undefined, as 0/0 is, a submission may have anything: it depends on its
-    arithmetic alone.
+    That is the tolerance of the case's dtype; infinite for another shape or dtype. `drift` is what
+    the result may be off beside. Where the variant itself is undefined, as 0/0 is, a submission may
+    have anything: it depends on its arithmetic alone.
     """
     if got.shape != variant.value.shape or not dtypes.is_floating(got.dtype):
-        return False
+        return math.inf
     dtype, exact_as = result_dtype(case, got), known.exact_as
     # NumPy takes None for float64, so it is not compared with.
     as_exact = exact_as is not None and got.dtype == exact_as
     if got.dtype != case.dtype and not (known.wide_results or case.own_parameters or as_exact):
-        return False
+        return math.inf
     if exact_as is not None:
         dtype = min(dtype, exact_as, key=lambda one: one.itemsize)
     value = variant.value.astype(np.float64)
@@ -151,9 +151,8 @@ def _agrees(
         math.prod(case.shape[:-1]),
         summed_over_rows=variant.quantity not in ("y", "dx"),
     )
-    if known.native and case.dtype == np.float16:
-        slack *= _NATIVE_SLACK
-    return bool((errors <= limit * slack).all())
+    slack = _NATIVE_SLACK if known.native and case.dtype == np.float16 else 1.0
+    return float(errors.max(initial=0.0) / (limit * slack))
 
 
 def _drift(exact: Expected, rounded: Expected) -> Array:

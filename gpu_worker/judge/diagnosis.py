@@ -23,8 +23,9 @@ from gpu_worker.protocol import Mistake
 __all__ = ("JudgedCase", "as_message", "compose", "diagnose", "names_sign")
 
 _MAX_MISTAKES = 8
-_PAIRS_SECONDS = 3.0
-"""Processor time for trying pairs of mistakes; what is not found by then stays unnamed."""
+_PAIRS_SECONDS = 10.0
+"""Processor time for trying pairs of mistakes, several times what it takes. What is not
+found by then stays unnamed."""
 _MIN_LOSSES = 3
 _LOSS_SHARE = 1 / 3
 """Digits are lost in general, not by chance, if they are in this share of the cases."""
