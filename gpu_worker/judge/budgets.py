@@ -99,9 +99,10 @@ def _measured(over: Spent) -> str:
         return f"But no call of {budget.direction} could be counted for x of shape {size}."
     if over.too_little:
         return (
-            f"But for x of shape {size}, {budget.direction} was seen to move {over.moved:.3g} times "
-            f"the bytes of x only, and must move {call.bytes_least / over.array_bytes:.3g} times: the "
-            "budget is about what the device does."
+            f"But for x of shape {size}, {budget.direction} was seen to move only "
+            f"{over.moved:.3g} times the bytes of x, and must move "
+            f"{call.bytes_least / over.array_bytes:.3g} times: the budget is about what the device "
+            "does."
         )
     most = "" if budget.launches is None else f" in {_launches(budget.launches)}"
     return (

@@ -68,7 +68,7 @@ def test_what_was_not_counted_is_over_its_budget() -> None:
 def test_less_than_the_least_was_not_all_counted() -> None:
     passed, kept, message = judged(counted((16, 1024), 1.5), counted((8, 4096), 2.0))
     assert (passed, kept) == (False, 1)
-    assert "was seen to move 1.5 times the bytes of x only, and must move 2 times" in message
+    assert "was seen to move only 1.5 times the bytes of x, and must move 2 times" in message
 
 
 def test_the_host_is_no_way_around_a_budget(grade_cupy: GradeCupy) -> None:
