@@ -169,12 +169,15 @@ class Timing(Message):
     ms: Annotated[float, Field(ge=0)]
 
 
+PLAIN_NUMPY: Final = "the best plain NumPy"
+
+
 class SpeedRow(Message):
     """One direction's times, as medians over calls with half the distance of the quartiles.
 
     `megabytes` is what any program must move at least; `copy_fraction` the bandwidth reached, as
     a share of a plain copy's in the same run; `times_reference` the time as a multiple of that
-    of the best plain NumPy known. `refused` says why a time cannot be right, empty where it can.
+    of the reference. `refused` says why a time cannot be right, empty where it can.
     """
 
     direction: Identifier
@@ -192,10 +195,14 @@ class SpeedRow(Message):
 
 
 class Speed(Message):
-    """How fast an accepted submission is. It gates nothing."""
+    """How fast an accepted submission is. It gates nothing.
+
+    `reference` says in words what is timed beside it.
+    """
 
     shape: Annotated[list[int], Field(max_length=8)]
     dtype: Short
+    reference: Short = PLAIN_NUMPY
     rows: Annotated[list[SpeedRow], Field(max_length=8)]
 
 

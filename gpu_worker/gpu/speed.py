@@ -45,6 +45,10 @@ WALL_SECONDS: Final = 12.0
 RESULT_BYTES: Final = 1 << 20
 """Frames only: results come in the job's memory."""
 SHORTEST_SECONDS: Final = 1e-9
+_REFERENCES: Final = {
+    "fused_cupy": "the fused reference kernels",
+    "reference_cupy": "the reference of array expressions",
+}
 _IMPOSSIBLE: Final = (
     "This time is shorter than moving the bytes takes, so it cannot be right and is not counted."
 )
@@ -269,7 +273,12 @@ class Conversation:
             return None
         copies = [sample.copy for rows in self.samples.values() for sample in rows]
         rows = [self._row(kind, rows, min(copies)) for kind, rows in self.samples.items()]
-        return Speed(shape=list(self.plan.shape), dtype=self.plan.dtype.name, rows=rows)
+        return Speed(
+            shape=list(self.plan.shape),
+            dtype=self.plan.dtype.name,
+            reference=_REFERENCES[self._modulus],
+            rows=rows,
+        )
 
     def _row(self, kind: str, samples: Sequence[Sample], best_copy: float) -> SpeedRow:
         # A copy reads and writes: two arrays.

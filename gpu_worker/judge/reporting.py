@@ -128,7 +128,7 @@ def speed_notes(speed: Speed | None) -> list[str]:
         if row.refused
         else f"Speed, {row.direction}, {size} {speed.dtype}: {row.ms:.2f} ms "
         f"(± {row.spread_ms:.2f}, {row.calls} calls), {row.copy_fraction:.0%} of the bandwidth of "
-        f"a copy, {row.times_reference:.1f} times as long as the best plain NumPy. "
+        f"a copy, {row.times_reference:.1f} times as long as {speed.reference}. "
         "It does not count for the score."
         for row in speed.rows
     ]

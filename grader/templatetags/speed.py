@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from django import template
 
+from gpu_worker.protocol import PLAIN_NUMPY
+
 register = template.Library()
 
 _WIDTH: Final = 560
@@ -30,7 +32,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One direction: the submission's place, its spread, and that of the best plain NumPy."""
+    """One direction: the submission's place, its spread, and that of the reference."""
 
     direction: str
     y: float
@@ -57,6 +59,7 @@ class Roofline:
     rows: list[Row]
     shape: str
     dtype: str
+    reference: str
 
 
 @register.filter
@@ -77,6 +80,8 @@ def roofline(speed: Mapping[str, Any] | None) -> Roofline | None:
         rows=rows,
         shape=" × ".join(f"{extent:,}" for extent in speed["shape"]),
         dtype=str(speed["dtype"]),
+        # Reports from before it was said are of the NumPy track.
+        reference=str(speed.get("reference") or PLAIN_NUMPY),
     )
 
 

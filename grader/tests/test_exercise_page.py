@@ -258,7 +258,11 @@ class TestRoofline:
 
     def test_it_is_drawn_with_words_for_those_who_do_not_see_it(self) -> None:
         text = render_to_string("grader/_report_speed.html", {"chart": roofline(self.speed())})
-        assert "Forward: 10\u202f% of a copy’s bandwidth" in text
+        assert "Forward: 10\u202f% of a copy’s bandwidth; the best plain NumPy reaches" in text
+        device = roofline({**self.speed(), "reference": "the fused reference kernels"})
+        text = render_to_string("grader/_report_speed.html", {"chart": device})
+        assert "times as long as the fused reference kernels." in text
+        assert "NumPy" not in text
         refused = roofline(self.speed(refused="faster than memory"))
         text = render_to_string("grader/_report_speed.html", {"chart": refused})
         assert "faster than memory" in text

@@ -120,6 +120,7 @@ def test_a_right_program_is_timed_in_both_directions(device_zygote: DeviceZygote
     assert (found.failed, found.stop) == (None, None), found.run
     assert found.speed is not None
     assert (found.speed.shape, found.speed.dtype) == ([40, 33], "float32")
+    assert found.speed.reference == "the reference of array expressions"
     assert [(row.direction, row.calls) for row in found.speed.rows] == [
         ("forward", 2),
         ("backward", 2),
