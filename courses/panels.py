@@ -1,4 +1,4 @@
-"""What other apps put at the foot of a chapter or on the dashboard, without `courses` knowing them.
+"""What other apps put into a chapter's page or the dashboard, without `courses` knowing them.
 
 An app registers a provider in its `AppConfig.ready`:
 
@@ -6,7 +6,9 @@ An app registers a provider in its `AppConfig.ready`:
     panels.register("chapter", provider)
 
 A provider gets the request and the chapter (None on the dashboard), and returns a `Panel`, or None
-where it has nothing to show.
+where it has nothing to show. A tool beside each listing, the same for all readers, is a template:
+
+    panels.register_listing_tool("app/_tool.html")
 """
 
 from __future__ import annotations
@@ -48,6 +50,7 @@ class Panel:
 Provider: TypeAlias = Callable[[HttpRequest, Chapter | None], Panel | None]
 
 _providers: dict[Place, list[Provider]] = {"chapter": [], "dashboard": []}
+_listing_tools: list[str] = []
 
 
 def register(place: Place, provider: Provider) -> None:
@@ -66,3 +69,14 @@ def panels_for(place: Place, request: HttpRequest, chapter: Chapter | None = Non
     """Return the panels for one page, in the order of registration."""
     panels = (provider(request, chapter) for provider in _providers[place])
     return [panel for panel in panels if panel is not None]
+
+
+def register_listing_tool(template: str) -> None:
+    """Set `template` beside each listing; it gets listing, course_slug and chapter_slug."""
+    if template not in _listing_tools:
+        _listing_tools.append(template)
+
+
+def listing_tools() -> tuple[str, ...]:
+    """Return the templates of the tools, in the order of registration."""
+    return tuple(_listing_tools)

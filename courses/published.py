@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from courses.models import ChapterRevision
 from courses.outline import Place, outline_of, symbols_of
-from courses.panels import Check
+from courses.panels import Check, listing_tools
 
 # Display formulas, which have display="block", keep theirs.
 _INLINE_SOURCE = re.compile(
@@ -76,6 +76,7 @@ def set_reading(
             for step in page["steps"]
         ],
         "formulas": _with_their_steps(page),
+        "listing_tools": listing_tools(),
         "has_marks": any("enclosing changed" in step["html"] for step in page["steps"]),
         "course_slug": course_slug,
         "chapter_slug": chapter_slug,

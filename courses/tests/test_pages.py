@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from courses import edition, panels
 from courses.models import Chapter, ChapterRevision, Course
+from courses.published import set_reading
 from courses.services import publish_chapter
 
 from .conftest import CHAPTER_URL, TINY, answer_url
@@ -234,6 +235,16 @@ def test_a_step_links_to_what_tests_it(client: Client, rows: Chapter) -> None:
         # Another address shows at once: what a step links to is part of what is kept.
         address[0] += "-of-all"
         edition.advance()
+
+
+def test_a_tool_stands_beside_every_listing(
+    client: Client, rows: Chapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(panels, "_listing_tools", [])
+    panels.register_listing_tool("courses/_progress.html")
+    page = rows.current_revision.page
+    text = set_reading(page, "tiny-course", "rows").text
+    assert text.count("<progress") == len(page["listings"]) > 0
 
 
 @pytest.mark.usefixtures("without_panels")

@@ -60,3 +60,4 @@ def verdicts_panel(request: HttpRequest, chapter: Chapter | None) -> panels.Pane
 def register() -> None:
     panels.register("chapter", exercises_panel)
     panels.register("dashboard", verdicts_panel)
+    panels.register_listing_tool("grader/_listing_action.html")
