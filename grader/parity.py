@@ -64,7 +64,7 @@ class Parity:
 
     @property
     def worst(self) -> Difference | None:
-        """The largest difference; one that is not finite is larger than any other."""
+        """The largest difference by its limit; one that is not finite is larger than any."""
         measured = [each for each in self.results if each.agreement is not Agreement.MISSING]
         return max(measured, key=_size, default=None)
 
@@ -156,4 +156,7 @@ def _groups(left: Report, right: Report) -> Iterator[GroupPair]:
 
 
 def _size(difference: Difference) -> float:
-    return math.inf if difference.units is None else difference.units
+    """Return the difference as a share of what a correct result may be off."""
+    if difference.units is None or not difference.limit:
+        return math.inf
+    return difference.units / difference.limit

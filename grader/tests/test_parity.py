@@ -82,6 +82,17 @@ def test_the_largest_difference_is_found_by_its_units() -> None:
     assert not broken.agrees
 
 
+def test_what_is_too_much_comes_before_what_is_more_but_allowed() -> None:
+    exact = public_result(1.0)
+    halves = public_result(1.0, quantity="dx", limit=1.5)
+    left = {"public": [exact, halves]}
+    right = {"public": [{**exact, "values": [1.03]}, {**halves, "values": [1.002]}]}
+    parity = compare(left, right)
+    assert parity is not None
+    assert parity.worst is not None
+    assert (parity.worst.quantity, parity.worst.agreement) == ("dx", "different")
+
+
 def test_of_hidden_cases_the_numbers_passed_stand_side_by_side() -> None:
     left = {"groups": [group(True), group(False, id="own", title="Own")]}
     right = {"groups": [group(False, cases=9)]}
