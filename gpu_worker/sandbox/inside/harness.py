@@ -205,8 +205,10 @@ def _play_case(channel: Channel, cls: Any, case: CaseScript, *, counted: bool) -
         if counted and position:
             # What making the instance moved belongs to no call.
             channel.send_notes(position - 1)
+        channel.library.poison(arrays)
         channel.send(Kind.CALL, position)
 
+    arrays: list[Any] = []
     try:
         arrays = [channel.library.arrange(value) for value in case.arrays]
         play(cls, case.operations, arrays, emit, announce)

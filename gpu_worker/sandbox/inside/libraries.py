@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,6 +34,9 @@ class NumpyLibrary:
         if kind is not np.ndarray and not issubclass(kind, np.generic):
             raise RefusalError(Reason.NOT_AN_ARRAY, kind.__name__)
         return result if kind is np.ndarray else np.asarray(result)
+
+    def poison(self, arrays: Sequence[Any]) -> None:
+        """Leave nothing in free memory that a call could return for a result."""
 
     def check(self, result: Any) -> None:
         """Refuse what a call has done wrong beside its result."""

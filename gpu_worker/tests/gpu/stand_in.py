@@ -51,7 +51,8 @@ def stand_in_profile(root: Path) -> DeviceProfile:
         node.chmod(0o666)
     return DeviceProfile(
         uuid=GPU.uuid,
-        nodes=bound_nodes(GPU.nodes, folder),
+        # The first is a device after all, if another one: it can be told what it takes.
+        nodes=(("/dev/zero", GPU.nodes[0]), *bound_nodes(GPU.nodes[1:], folder)),
         libraries=(),
         packages=(str(DRIVER / "cupy"),),
         memory_bytes=1 << 30,

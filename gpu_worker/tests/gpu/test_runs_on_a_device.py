@@ -7,8 +7,11 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import ml_dtypes
+import numpy as np
 import pytest
 
 from gpu_worker.gpu.limits import limits_of
@@ -29,6 +32,8 @@ from gpu_worker.sandbox.device_zygote import DeviceZygote
 from gpu_worker.sandbox.errors import RefusedError, SandboxError
 from gpu_worker.sandbox.inside.device.driver import DriverTouchedError, assert_untouched
 from gpu_worker.sandbox.inside.device.layers import ResidentWatch
+from gpu_worker.sandbox.inside.device.library import DeviceLibrary
+from gpu_worker.sandbox.inside.layers import landlock
 from gpu_worker.sandbox.inside.layers.memory import PAGE
 from gpu_worker.sandbox.inside.wire import Job, encode_job
 from gpu_worker.sandbox.run import Request, RunResult
@@ -89,7 +94,7 @@ def run(zygote: DeviceZygote, program: str) -> RunResult:
 
 # --- what the sandbox grants ---------------------------------------------------------------------
 LOOKING = """
-import json, mmap, os, socket, threading
+import errno, fcntl, json, mmap, os, socket, threading
 def able(attempt):
     try: attempt()
     except (OSError, RuntimeError, MemoryError): return False
@@ -101,7 +106,11 @@ def name_a_thread():
         found.append(able(lambda: open(path, "w").write("named")))
     thread = threading.Thread(target=name); thread.start(); thread.join()
     if not all(found): raise OSError
+def command(path):
+    try: fcntl.ioctl(os.open(path, os.O_RDONLY), 0x46)
+    except OSError as error: return errno.errorcode[error.errno]
 print(json.dumps({
+    "commands": [command(path) for path in ("/dev/nvidia0", "/dev/null", "/dev/urandom")],
     "device": able(lambda: open("/dev/nvidia0", "r+b")),
     "control": able(lambda: open("/dev/nvidiactl", "r+b")),
     "other device": able(lambda: open("/dev/nvidia1", "r+b")),
@@ -122,10 +131,14 @@ open("left_behind", "w").write("for the next one")
 
 
 def test_a_run_gets_what_a_device_needs_and_nothing_else(device_zygote: DeviceZygote) -> None:
+    # An older Landlock knows nothing of commands to devices.
+    untold = "EACCES" if landlock.version() >= 5 else "ENOTTY"
     for _ in range(2):
         result = run(device_zygote, LOOKING)
         found = json.loads(result.output)
         assert found == {
+            # Not one that it knows, and not one that it may be told.
+            "commands": ["ENOTTY", untold, untold],
             "device": True,
             "control": True,
             "other device": False,
@@ -295,6 +308,24 @@ def test_an_error_of_the_device_ends_the_run_that_made_it_and_no_other(
     assert graded.report.failure is not None
     assert "CUDARuntimeError in backward" in graded.report.failure.message
     assert grade_on_device(right, cases="public").outcome == "accepted"
+
+
+def test_memory_that_a_program_did_not_write_holds_no_earlier_result() -> None:
+    filled: list[tuple[int, int]] = []
+
+    class Block:
+        def __init__(self, size: int, dtype: Any) -> None:
+            self.nbytes, self.data = size, self
+
+        def memset(self, value: int, size: int) -> None:
+            filled.append((size, value))
+
+    library = DeviceLibrary.__new__(DeviceLibrary)
+    library.cupy = SimpleNamespace(empty=Block)
+    library.poison([np.zeros(3), np.zeros(3), np.zeros(0), np.zeros(5, np.float32)])
+    assert sorted(filled) == [(20, 0xFF)] * 3 + [(24, 0xFF)] * 3
+    for dtype in (np.float16, np.float32, np.float64, ml_dtypes.bfloat16):
+        assert np.isnan(np.full(8, 0xFF, np.uint8).view(dtype)).all()
 
 
 def test_numpy_results_are_refused_on_a_device(grade_on_device: GradeOnDevice) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import shutil
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +18,12 @@ KERNELS: Final = "/learnml/kernels"
 """Where a runner finds kernels that were compiled ahead, and can only read them."""
 MOST_KERNELS: Final = 700
 """The run's own folder holds some more files than these."""
+
+
+_POISONED: Final = 3
+"""Blocks of each size: a call may have freed some."""
+_NAN: Final = 0xFF
+"""Bytes of this value are NaN in every floating dtype."""
 
 
 class DeviceLibrary(NumpyLibrary):
@@ -50,6 +57,16 @@ class DeviceLibrary(NumpyLibrary):
     def arrange(self, value: ArrayValue) -> Any:
         """Return an input on the device, in its memory layout."""
         return laid_out(self.cupy, arrange(value))
+
+    def poison(self, arrays: Sequence[Any]) -> None:
+        """Fill free memory of the sizes of these arrays, so that what is not written is NaN.
+
+        Memory that is freed keeps what was in it, and the next array of its size gets it.
+        """
+        sizes = {int(array.nbytes) for array in arrays} - {0}
+        blocks = [self.cupy.empty(size, np.uint8) for size in sizes for _ in range(_POISONED)]
+        for block in blocks:
+            block.data.memset(_NAN, block.nbytes)
 
     def check_type(self, result: Any) -> None:
         """Refuse what is no array of CuPy's own type.

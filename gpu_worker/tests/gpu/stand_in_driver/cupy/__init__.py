@@ -34,6 +34,9 @@ class MemoryPointer:
     def ptr(self) -> int:
         return int(self.owner.__array_interface__["data"][0]) + self.offset
 
+    def memset(self, value: int, size: int) -> None:
+        ctypes.memset(self.ptr, value, size)
+
     def __add__(self, offset: int) -> MemoryPointer:
         return MemoryPointer(self.owner, self.offset + offset)
 
