@@ -7,6 +7,7 @@ numbers in words, and which of the tasks are solved. It is written twice, here a
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,6 +44,20 @@ class Range:
     value: float
     group: str = ""  # sliders of a named group stand under their name, folded away
     kind: ClassVar[str] = "range"
+
+    @classmethod
+    def of_powers(
+        cls, key: str, label: str, low: float, high: float, step: float, value: float
+    ) -> Range:
+        """A slider of the decimal logarithm that can stand exactly at `value`.
+
+        `low`, `high` and `value` are the numbers themselves, `step` is one of the logarithm. The
+        steps are counted from `value`, so the slider may end less than a step above `low`.
+        """
+        start, lowest = math.log10(value), math.log10(low)
+        steps_below = math.floor((start - lowest) / step + 1e-9)
+        lowest = round(start - steps_below * step, STEP_DECIMALS)
+        return cls(key, label, lowest, math.log10(high), step, start)
 
     @property
     def start(self) -> float:

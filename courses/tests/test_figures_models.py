@@ -147,6 +147,16 @@ def test_sliders_start_where_a_browser_lets_them_stand(name: str, given: dict[st
             assert control.low <= control.start <= control.high
 
 
+@pytest.mark.parametrize("temperature", [0.01, 0.0123, 0.7, 1.0, 3.0, 100.0])
+def test_a_slider_of_powers_stands_exactly_at_what_its_author_wrote(temperature: float) -> None:
+    kind, given = read("softmax-temperature", {"logits": [0.0, 1.0], "temperature": temperature})
+    slider = next(one for one in kind.controls(given) if one.key == "temperature")
+    assert isinstance(slider, Range)
+    assert 10**slider.start == pytest.approx(temperature, rel=1e-8)
+    assert 0.01 <= 10**slider.low * (1 + 1e-8)
+    assert slider.low - math.log10(0.01) < slider.step
+
+
 def test_the_bundle_is_made_from_its_sources() -> None:
     written = BUNDLE_PATH.read_text(encoding="utf-8")
     assert written == bundle(), "Run python -m courses.figures.bundle"

@@ -97,9 +97,8 @@ class ScaleLaw(FigureKind[ScaleLawParameters]):
     parameters = ScaleLawParameters
 
     def controls(self, given: ScaleLawParameters) -> list[Control]:
-        low, high = math.log10(ALPHA_LOW), math.log10(ALPHA_HIGH)
         return [
-            Range("alpha", "|<var>α</var>|", low, high, 0.05, math.log10(given.alpha)),
+            Range.of_powers("alpha", "|<var>α</var>|", ALPHA_LOW, ALPHA_HIGH, 0.05, given.alpha),
             Range("eps", "<var>ε</var>", -12, -2, 0.5, math.log10(given.eps)),
             Switch("negative", "<var>α</var> is negative"),
         ]

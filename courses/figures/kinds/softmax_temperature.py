@@ -52,10 +52,10 @@ class SoftmaxTemperature(FigureKind[SoftmaxTemperatureParameters]):
     parameters = SoftmaxTemperatureParameters
 
     def controls(self, given: SoftmaxTemperatureParameters) -> list[Control]:
-        low, high = math.log10(TEMPERATURE_LOW), math.log10(TEMPERATURE_HIGH)
-        start = math.log10(given.temperature)
+        low, high = TEMPERATURE_LOW, TEMPERATURE_HIGH
+        label = "temperature <var>T</var>"
         return [
-            Range("temperature", "temperature <var>T</var>", low, high, 0.01, start),
+            Range.of_powers("temperature", label, low, high, 0.01, given.temperature),
             Range("shift", "add <var>c</var> to all logits", -200, 200, 5, 0),
         ]
 
