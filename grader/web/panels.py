@@ -44,7 +44,7 @@ def _checks(exercise: Exercise) -> Iterator[panels.Check]:
     """The links from steps of the derivation to what the exercise tests of them."""
     for step, group in groups_of_steps(exercise.slug).items():
         url = f"{exercise.get_absolute_url()}#group-{group.id}"
-        yield panels.Check(step, url, f"the test “{group.title}” of {exercise.title}")
+        yield panels.Check(step, url, f"test “{group.title}” of {exercise.title}")
 
 
 def verdicts_panel(request: HttpRequest, chapter: Chapter | None) -> panels.Panel | None:

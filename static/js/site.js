@@ -148,10 +148,15 @@ for (const button of document.querySelectorAll("[data-resume]")) {
 }
 
 // --- boxes that scroll sideways can be reached by keyboard, others are not in the way ------------------------
-function tune(box) {
-  if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
-  else box.removeAttribute("tabindex");
+function tune(boxes) {
+  // All are read before one is written: a change between two readings lays the page out again.
+  const wide = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
+  boxes.forEach((box, place) => {
+    if (wide[place]) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  });
 }
-const sizes = new ResizeObserver((entries) => entries.forEach((entry) => tune(entry.target)));
+const sizes = new ResizeObserver((entries) => tune(entries.map((entry) => entry.target)));
 for (const box of document.querySelectorAll(".math-display, .scroll, .table-scroll, pre")) sizes.observe(box);
-document.fonts?.ready.then(() => document.querySelectorAll(".math-display").forEach(tune));
+// A font makes a formula wider in a box that stays as it is.
+document.fonts?.addEventListener("loadingdone", () => tune([...document.querySelectorAll(".math-display")]));

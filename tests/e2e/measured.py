@@ -41,19 +41,27 @@ class Visit:
 
 
 def visit(
-    browser: Browser, base_url: str, path: str, state: Any = None, width: int = 1280
+    browser: Browser,
+    base_url: str,
+    path: str,
+    state: Any = None,
+    width: int = 1280,
+    scrolled: bool = True,
 ) -> Visit:
-    """Load `path` cold, on a processor slowed four times; `state` is a signed-in context's."""
+    """Load `path` cold, on a processor slowed four times, and scroll it to its end.
+
+    `state` is a signed-in context's.
+    """
     context = browser.new_context(
         base_url=base_url, storage_state=state, viewport={"width": width, "height": 800}
     )
     try:
-        return _visit(context, path)
+        return _visit(context, path, scrolled)
     finally:
         context.close()
 
 
-def _visit(context: BrowserContext, path: str) -> Visit:
+def _visit(context: BrowserContext, path: str, scrolled: bool) -> Visit:
     found = Visit()
     page = context.new_page()
     page.add_init_script(OBSERVER)
@@ -73,7 +81,8 @@ def _visit(context: BrowserContext, path: str) -> Visit:
     session.on("Network.requestWillBeSent", requested)
     session.on("Network.loadingFinished", loaded)
     page.goto(path, wait_until="networkidle")
-    scroll_through(page)
+    if scrolled:
+        scroll_through(page)
     measured = page.evaluate("window.measured")
     found.shift, found.paint_ms = measured["shift"], measured["paint"]
     found.complaints += measured["reports"]
