@@ -51,6 +51,7 @@ class Builds:
         self._count = 0
         self.seconds = 0.0
         """What building took so far, kernels that were built before aside."""
+        self._this_run = 0.0
         self.missing = ""
         """Why nothing can be built on this machine, empty if it can."""
         self.forged = ""
@@ -76,10 +77,16 @@ class Builds:
 
     def begin_run(self) -> None:
         """Forget the last run's builds; what was compiled for them is kept by the compiler."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self.finish()
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="build")
         self._empty()
         self.requests, self.diagnostics = {}, {}
+        self._this_run = 0.0
+
+    def finish(self) -> float:
+        """Let what is being built come to its end; return how long the run's builds took."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        return self._this_run
 
     def on_frame(self, frame: Frame) -> None:
         """Take a request; it is answered as soon as it is built."""
@@ -113,8 +120,10 @@ class Builds:
         else:
             begun = time.perf_counter()
             answer, library = _compile(request)
+            took = time.perf_counter() - begun
             with self._lock:
-                self.seconds += time.perf_counter() - begun
+                self.seconds += took
+                self._this_run += took
         if answer.missing:
             self.missing = answer.error
         self.diagnostics[number] = list(answer.diagnostics)

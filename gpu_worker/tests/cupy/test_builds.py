@@ -1,0 +1,59 @@
+"""A program is not to blame for the time that its kernels take to build."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpu_worker.exercises import get
+from gpu_worker.judge import builds, casegen
+from gpu_worker.judge.builds import Builds
+from gpu_worker.judge.execution import execute
+from gpu_worker.sandbox.client import Request, RunResult
+from gpu_worker.sandbox.inside import building
+from gpu_worker.sandbox.inside.building import BuildAnswer, BuildRequest
+from gpu_worker.sandbox.inside.wire import Frame, Kind
+
+LIMITS = get("rmsnorm").limits_for("cupy")
+
+
+class OutOfTime:
+    """Ends each run at its time limit."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+
+    def run(self, request: Request) -> RunResult:
+        self.requests.append(request)
+        return RunResult(ending="timed_out", wall_seconds=request.wall_seconds)
+
+
+@pytest.mark.parametrize(("built_for", "runs"), [(0.9, 2), (0.1, 1), (0.0, 1)])
+def test_a_run_that_waited_for_the_compiler_is_begun_again_once(
+    built_for: float, runs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zygote, exercise = OutOfTime(), get("rmsnorm")
+    seconds = LIMITS["wall_seconds"] * built_for
+    monkeypatch.setattr(Builds, "finish", lambda self: seconds)
+    with Builds(str(tmp_path), LIMITS) as made:
+        _, run = execute(
+            exercise, "", casegen.public_cases(exercise), LIMITS, zygote, builds=made  # type: ignore[arg-type]
+        )  # fmt: skip
+    assert run.ending == "timed_out"
+    assert [request.wall_seconds for request in zygote.requests] == [LIMITS["wall_seconds"]] * runs
+    assert len({request.job for request in zygote.requests}) == 1
+
+
+def test_each_runs_builds_are_timed_for_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builds, "_compile", lambda request: (BuildAnswer(error="no"), b""))
+    sent = building.encode_build(BuildRequest("source", (), ()))
+    with Builds(str(tmp_path), LIMITS) as made:
+        made.begin_run()
+        made.on_frame(Frame(Kind.BUILD, 0, 0, sent))
+        first = made.finish()
+        made.begin_run()
+        assert made.finish() == 0.0
+    assert 0.0 < first == made.seconds
