@@ -136,8 +136,14 @@ def _results(report: Report) -> dict[tuple[str, str], Mapping[str, Any]]:
     """Return the results by case and quantity; of one that is there twice the first."""
     found: dict[tuple[str, str], Mapping[str, Any]] = {}
     for result in report.get("public") or []:
-        found.setdefault((result["case"], result["quantity"]), result)
+        if _is_whole(result):
+            found.setdefault((result["case"], result["quantity"]), result)
     return found
+
+
+def _is_whole(result: Mapping[str, Any]) -> bool:
+    """Return whether there is a value and a unit for each element: a report is a worker's word."""
+    return len(result["values"]) == len(result["units"]) == math.prod(result["shape"])
 
 
 def _groups(left: Report, right: Report) -> Iterator[GroupPair]:

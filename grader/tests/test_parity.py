@@ -93,6 +93,16 @@ def test_what_is_too_much_comes_before_what_is_more_but_allowed() -> None:
     assert (parity.worst.quantity, parity.worst.agreement) == ("dx", "different")
 
 
+@pytest.mark.parametrize("change", [{"units": []}, {"shape": [3]}, {"shape": [-2, -1]}])
+def test_a_result_that_is_not_whole_is_none(change: dict[str, Any]) -> None:
+    right = {"public": [public_result(1.0, 2.0), public_result(1.0, quantity="dx")]}
+    left = {"public": [public_result(1.0, 2.0, **change), public_result(1.0, quantity="dx")]}
+    parity = compare(left, right)
+    assert parity is not None
+    found = {each.quantity: each.agreement for each in parity.results}
+    assert found == {"y": "missing", "dx": "same"}
+
+
 def test_of_hidden_cases_the_numbers_passed_stand_side_by_side() -> None:
     left = {"groups": [group(True), group(False, id="own", title="Own")]}
     right = {"groups": [group(False, cases=9)]}
