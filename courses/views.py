@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -94,13 +95,19 @@ def course(request: HttpRequest, course_slug: str) -> HttpResponseBase:
     found = entry.course if entry else get_object_or_404(Course, slug=course_slug)
     context = {
         "course": found,
-        "course_summary_html": linebreaks(found.summary.strip(), autoescape=True),
+        "course_summary_html": linebreaks(_unwrapped(found.summary), autoescape=True),
         "chapters": entry.chapters if entry else [],
         "done": entry.done if entry else 0,
         "total": entry.total if entry else 0,
         "page_name": "course",
     }
     return render(request, "courses/course.html", context)
+
+
+def _unwrapped(text: str) -> str:
+    """Return the paragraphs of a text whose lines were broken where it was written."""
+    paragraphs = re.split(r"(?:\r?\n[ \t]*){2,}", text.strip())
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 @require_safe

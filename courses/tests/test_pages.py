@@ -54,6 +54,16 @@ def test_chapter_context(client: Client, rows: Chapter) -> None:
     assert client.get("/courses/tiny-course/columns/").context["previous"].slug == "rows"
 
 
+def test_a_courses_summary_breaks_no_lines_but_between_paragraphs(
+    client: Client, rows: Chapter
+) -> None:
+    course = rows.course
+    course.summary = "One line\nand its end.\r\n\r\nAnother <b>."
+    course.save()
+    html = client.get("/courses/tiny-course/").context["course_summary_html"]
+    assert html == "<p>One line and its end.</p>\n\n<p>Another &lt;b&gt;.</p>"
+
+
 def test_no_answer_is_on_the_page_of_a_visitor(client: Client, rows: Chapter) -> None:
     body = client.get(CHAPTER_URL).content.decode()
     for secret in ("Six thirds", "That is the smallest", "2.738612788", "Two divides them"):
