@@ -183,6 +183,7 @@ def _switches(folder: Path) -> dict[str, int]:
 
 def _verdicts() -> dict[str, dict[str, Any]]:
     with Zygote() as zygote:
+        zygote.start()
         return {
             f"{slug}/{item.path.stem}": _verdict_times(item, zygote)
             for slug in offering()
