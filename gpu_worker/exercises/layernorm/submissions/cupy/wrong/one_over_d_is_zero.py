@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# finding: integer-division
 # diagnosis: any
 from functools import cache
 

@@ -1,4 +1,5 @@
 # outcome: wrong_answer
+# finding: integer-division
 # diagnosis: any
 import cupy as cp
 import numpy as np
