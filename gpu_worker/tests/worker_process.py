@@ -39,8 +39,13 @@ class WorkerProcess:
     """A worker, the queue it serves, and what it puts on the queue `results`."""
 
     def __init__(
-        self, socket_path: str, worker: subprocess.Popen[bytes], server: subprocess.Popen[bytes]
+        self,
+        socket_path: str,
+        worker: subprocess.Popen[bytes],
+        server: subprocess.Popen[bytes],
+        queue: str = queues.QUEUE_CPU,
     ) -> None:
+        self._queue = queue
         self.worker = worker
         self.server = server
         self._socket_path = socket_path
@@ -49,7 +54,15 @@ class WorkerProcess:
         self._redis = redis.Redis(unix_socket_path=socket_path)
 
     def send(self, *arguments: Any) -> None:
-        self.app.send_task(queues.TASK_GRADE, args=list(arguments), queue=queues.QUEUE_CPU)
+        self.app.send_task(queues.TASK_GRADE, args=list(arguments), queue=self._queue)
+
+    def asks_for_none(self) -> bool:
+        """True once nobody waits at the queue server for a message."""
+        return self._redis.info("clients")["blocked_clients"] == 0
+
+    def waiting(self) -> int:
+        """Return how many messages nobody has taken from the queue yet."""
+        return int(self._redis.llen(self._queue))
 
     def restart_server(self) -> None:
         """Kill the queue server, with all that it holds, and start another in its place."""
@@ -167,17 +180,22 @@ def start_server(socket_path: str) -> subprocess.Popen[bytes]:
 
 
 @contextmanager
-def running_worker(folder: Path, **environment: str) -> Iterator[WorkerProcess]:
+def running_worker(
+    folder: Path,
+    app: str = "gpu_worker.celery_app",
+    queue: str = queues.QUEUE_CPU,
+    **environment: str,
+) -> Iterator[WorkerProcess]:
     socket_path = str(folder / "queue.sock")
     server = start_server(socket_path)
     worker = subprocess.Popen(
-        [sys.executable, "-m", "celery", "--quiet", "-A", "gpu_worker.celery_app"]
-        + ["worker", "-Q", "cpu", "-c", "1", "--loglevel", "WARNING"],
+        [sys.executable, "-m", "celery", "--quiet", "-A", app]
+        + ["worker", "-Q", queue, "-c", "1", "--loglevel", "WARNING"],
         env={**os.environ, "LEARNML_QUEUE_SOCKET": socket_path, **environment},
         stderr=(folder / "worker.log").open("wb"),
         start_new_session=True,
     )
-    running = WorkerProcess(socket_path, worker, server)
+    running = WorkerProcess(socket_path, worker, server, queue)
     try:
         yield running
     finally:

@@ -371,7 +371,7 @@ def test_a_worker_watches_devices_if_its_queue_is_for_them(
     closed: list[str] = []
     sender = SimpleNamespace(
         app=SimpleNamespace(amqp=queues),
-        call_soon=lambda change, name: change(name),
+        call_soon=lambda change: change(),
         cancel_task_queue=closed.append,
     )
     celery_app._announce(sender=sender)

@@ -217,14 +217,34 @@ def test_a_worker_takes_no_jobs_while_no_device_works() -> None:
     consumer = SimpleNamespace(
         cancel_task_queue=lambda queue: calls.append(("cancel", queue)),
         add_task_queue=lambda queue: calls.append(("add", queue)),
-        call_soon=lambda call, queue: call(queue),
+        call_soon=lambda call: call(),
     )
     intake = Intake(consumer)
     for usable in (True, False, False, True):
         intake.follow(usable)
     assert calls == [("cancel", QUEUE_GPU), ("add", QUEUE_GPU)]
-    Intake(consumer, isolated=False).follow(True)
+    unwalled = Intake(consumer, isolated=False)
+    unwalled.follow(True)
     assert calls[2:] == [("cancel", QUEUE_GPU)]
+
+
+def test_what_celery_does_soon_it_does_in_any_order() -> None:
+    calls: list[str] = []
+    soon: list[Any] = []
+    consumer = SimpleNamespace(
+        cancel_task_queue=lambda queue: calls.append("cancel"),
+        add_task_queue=lambda queue: calls.append("add"),
+        call_soon=soon.append,
+    )
+    intake = Intake(consumer)
+    intake.follow(False)
+    intake.follow(True)
+    for change in reversed(soon):
+        change()
+    assert calls == [], "it is open, and was not closed for a moment"
+    intake.follow(False)
+    soon[-1]()
+    assert calls == ["cancel"]
 
 
 @pytest.fixture
