@@ -36,8 +36,12 @@ def warm_up(application: WsgiApplication) -> None:
 
 
 def _paths() -> list[str]:
-    """Return the addresses of the home page, and of one page of each kind that it leads to."""
+    """Return the addresses of the home page, and of one page of each kind that it leads to.
+
+    A search is among them, because the first one reads every chapter.
+    """
     paths = [reverse("courses:home"), reverse("account_login")]
+    paths.append(f"{reverse('courses:search')}?q=a")
     entries = queries.course_entries(None)
     paths += [reverse("courses:course", args=[entry.course.slug]) for entry in entries[:1]]
     featured = queries.featured_chapter(entries)
@@ -56,11 +60,15 @@ def _host() -> str:
 
 
 def _ask(application: WsgiApplication, path: str) -> None:
+    place, _, query = path.partition("?")
     environ: dict[str, Any] = {
-        "PATH_INFO": path,
+        "PATH_INFO": place,
+        "QUERY_STRING": query,
         "HTTP_HOST": _host(),
         "HTTP_ACCEPT_ENCODING": "gzip, br",
         "HTTP_X_FORWARDED_PROTO": "https",
+        "HTTP_X_FORWARDED_FOR": "127.0.0.1",
+        "REMOTE_ADDR": "127.0.0.1",
     }
     setup_testing_defaults(environ)
     answer = application(environ, lambda *_: None)

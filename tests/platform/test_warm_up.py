@@ -65,7 +65,7 @@ def test_the_pages_of_a_first_visit_are_answered(
     exercise = make_pages()
     site = Recorder()
     warm_up(site)
-    assert {"/", CHAPTER_URL, exercise} <= site.answers.keys()
+    assert {"/", "/search/", CHAPTER_URL, exercise} <= site.answers.keys()
     assert set(site.answers.values()) == {200}
     assert closings == [True]
 
