@@ -77,14 +77,14 @@ def grade_on_device(device_zygote: DeviceZygote) -> GradeOnDevice:
     return run
 
 
-def run(zygote: DeviceZygote, program: str) -> RunResult:
+def run(zygote: DeviceZygote, program: str, memory_bytes: int = 256 << 20) -> RunResult:
     """Run a program that is no grading; a device is there all the same."""
     return zygote.run(
         Request(
             job=encode_job(Job(program, "", (), library="device")),
             wall_seconds=10,
             cpu_seconds=10,
-            memory_bytes=256 << 20,
+            memory_bytes=memory_bytes,
             file_bytes=1 << 20,
             output_bytes=1 << 16,
             result_bytes=1 << 16,
@@ -155,6 +155,21 @@ def test_a_run_gets_what_a_device_needs_and_nothing_else(device_zygote: DeviceZy
             "cache": [],
         }
         assert (result.ending, result.exit_code) == ("ended", 0)
+
+
+SHARING = """
+import mmap
+memory = mmap.mmap(-1, 192 << 20)
+while True:
+    for place in range(0, len(memory), 4096):
+        memory[place] = 1
+"""
+
+
+def test_shared_memory_that_no_limit_of_the_kernels_holds_ends_a_run(
+    device_zygote: DeviceZygote,
+) -> None:
+    assert run(device_zygote, SHARING, 64 << 20).ending == "out_of_memory"
 
 
 def test_runs_without_a_device_have_the_same_filter_as_ever() -> None:
