@@ -20,16 +20,21 @@ def named(name: str) -> np.dtype[Any]:
 
 def is_floating(dtype: np.dtype[Any]) -> bool:
     """True for real floating dtypes; NumPy counts bfloat16 among those without a kind."""
-    return dtype.kind == "f" or dtype.name == BFLOAT16
+    return dtype.kind == "f" or _is_bfloat16(dtype)
 
 
 def is_half(dtype: np.dtype[Any]) -> bool:
     """True for float16 and bfloat16, in which sums must not be added up."""
-    return dtype == np.float16 or dtype.name == BFLOAT16
+    return dtype == np.float16 or _is_bfloat16(dtype)
 
 
 def limits_of(dtype: np.dtype[Any]) -> Any:
     """Return `finfo` of a floating dtype."""
-    if dtype.name == BFLOAT16:
+    if _is_bfloat16(dtype):
         return importlib.import_module("ml_dtypes").finfo(dtype)
     return np.finfo(dtype)
+
+
+def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
+    # NumPy makes up a dtype's name each time anew, so what is quick to see is looked at first.
+    return dtype.kind == "V" and dtype.name == BFLOAT16

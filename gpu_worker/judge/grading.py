@@ -79,6 +79,7 @@ class _Grading:
     node: str
     on_progress: OnProgress
     seed: int
+    named: bool = True
     cases: list[Case] = field(default_factory=list)
     executions: list[Execution] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
@@ -119,14 +120,15 @@ def grade_source(
     node: str = "",
     on_progress: OnProgress | None = None,
     timed: bool = True,
+    named: bool = True,
     device: DeviceTrack | None = None,
 ) -> Graded:
     """Grade a source for an exercise and a track.
 
     Without `zygote` one is started for this call. `seed` repeats an earlier grading's cases;
     without it the operating system gives one. `limits` replaces some of the exercise's limits.
-    `timed` False leaves out the timing of a submission that passed. With `device` the program
-    runs on one, and `zygote` is for it.
+    `timed` False leaves out the timing of a submission that passed, `named` False the search for
+    known mistakes. With `device` the program runs on one, and `zygote` is for it.
 
     Raises:
         UnknownExerciseError: there is no such exercise.
@@ -148,6 +150,7 @@ def grade_source(
             on_progress=on_progress or (lambda phase, case, count: None),
             seed=casegen.new_seed() if seed is None else seed,
             device=device,
+            named=named,
         )
         return _grade(grading, hidden=cases == "all", timed=timed)
     finally:
@@ -243,7 +246,6 @@ def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> Non
     """Run and judge some of the cases in a process of their own; `show` what it says."""
     kind = "public" if show else "hidden"
     total = len(grading.cases)
-
     begun: list[int] = []
 
     def on_case(number: int) -> None:
@@ -311,7 +313,7 @@ def _conclude(grading: _Grading) -> Graded:
         outcome = Outcome.NOT_GRADABLE
     mistakes: list[Mistake] = []
     # What passed every case, and fails a timed call only, is no mistake in the mathematics.
-    if failed is not None and stop is None and failed is not grading.timed_failure:
+    if grading.named and failed and stop is None and failed is not grading.timed_failure:
         with grading.timed("looking for known mistakes"):
             runs = [execution.judged for execution in grading.executions]
             mistakes = diagnose(grading.exercise, runs)

@@ -97,7 +97,7 @@ def check_mutants(
 
 def _fate(exercise: Exercise, mutant: Mutant, zygote: Zygote, track: Track) -> Fate:
     for number in range(1 + FURTHER_SEEDS):
-        graded = _grade(exercise, mutant.source, zygote, _MUTANT_LIMITS, track=track)
+        graded = _grade(exercise, mutant.source, zygote, _MUTANT_LIMITS, track=track, named=False)
         if graded.outcome is not Outcome.ACCEPTED:
             return Fate.SURVIVED if number else Fate.KILLED
     return Fate.EQUIVALENT
@@ -111,8 +111,11 @@ def _grade(
     *,
     timed: bool = False,
     track: Track = Track.NUMPY,
+    named: bool = True,
 ) -> Graded:
-    return grade_source(exercise.slug, track, source, zygote=zygote, limits=limits, timed=timed)
+    return grade_source(
+        exercise.slug, track, source, zygote=zygote, limits=limits, timed=timed, named=named
+    )
 
 
 def _spread(found: Sequence[Mutant], count: int | None) -> Sequence[Mutant]:

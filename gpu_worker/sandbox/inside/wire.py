@@ -22,8 +22,9 @@ import json
 import math
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from enum import IntEnum
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -148,6 +149,10 @@ class Job:
 
 
 # --- the job: judge -> runner -------------------------------------------------------------------
+# A job has thousands of them, and `astuple` would copy each of their fields deeply.
+_OPERATION = attrgetter(*(field.name for field in fields(Operation)))
+
+
 def encode_job(job: Job) -> bytes:
     """Return the job's bytes."""
     source = job.source.encode("utf-8")
@@ -156,7 +161,7 @@ def encode_job(job: Job) -> bytes:
         "source_bytes": len(source),
         "cases": [
             {
-                "operations": [astuple(operation) for operation in case.operations],
+                "operations": [_OPERATION(operation) for operation in case.operations],
                 "arrays": [
                     (dtype_name(a.values.dtype), a.values.shape, a.layout, a.shape)
                     for a in case.arrays
