@@ -29,6 +29,7 @@ UNITS: Mapping[str, str] = {
     "kilobytes": "KB",
     "bytes": "bytes",
 }
+_BYTES_OF: Mapping[str, int] = {"bfloat16": 2, "float16": 2, "float32": 4, "float64": 8}
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _NARROW_SPACE = "\u202f"
 _FIRST_BUCKET_UNITS = 0.25
@@ -57,6 +58,13 @@ def number(value: float | None) -> str:
 def percent(value: float | None) -> str:
     """Write a share of 1 as a whole percentage; 0.996 is 99 %, since only 1 is everything."""
     return "" if value is None else f"{math.floor(value * 100 + 1e-9)}{_NARROW_SPACE}%"
+
+
+@register.filter
+def sizes_of_x(moved: int, counted: Mapping[str, Any]) -> str:
+    """Write bytes as multiples of x, with the digits that the notes beside the table have."""
+    size = math.prod(counted["shape"]) * _BYTES_OF[counted["dtype"]]
+    return f"{moved / size:.3g}" if size else "0"
 
 
 @register.filter
