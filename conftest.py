@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -62,8 +63,23 @@ def _uses_database(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="session")
 def prepared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder as the first start leaves it: copy it, do not start on it."""
-    folder = tmp_path_factory.mktemp("prepared") / "data"
+    """A data folder as the first start leaves it: copy it, do not start on it.
+
+    One for all processes that run tests side by side; the first that needs it makes it.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder, done = shared / "prepared", shared / "prepared.done"
+    with (shared / "prepared.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            _prepare(folder)
+            done.touch()
+    return folder
+
+
+def _prepare(folder: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in OUTSIDE_VARIABLES}
     subprocess.run(  # noqa: S603
         [str(runtime_python()), "manage.py", "prepare"],
@@ -76,7 +92,6 @@ def prepared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=True,
         capture_output=True,
     )
-    return folder
 
 
 class InstanceFactory:
