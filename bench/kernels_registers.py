@@ -12,6 +12,7 @@ from typing import Any
 
 from gpu_worker.cuda_cpu import nvrtc
 from gpu_worker.exercises import get, slugs
+from gpu_worker.exercises.row_launch import C_TYPES
 
 
 def measure(folder: Path) -> dict[str, Any]:
@@ -32,10 +33,10 @@ def digest_of(slug: str) -> str:
 
 def _exercise(slug: str) -> dict[str, Any]:
     source = kernels_of(slug).read_text(encoding="utf-8")
-    rules = get(slug).module("launch")
+    launches = get(slug).module("launch").LAUNCHES
     kernels: dict[str, dict[str, dict[str, int]]] = {}
-    for dtype in rules.C_TYPES:
-        names = rules.instances(dtype)
+    for dtype in C_TYPES:
+        names = launches.instances(dtype)
         for architecture in nvrtc.ARCHITECTURES:
             needed = nvrtc.compile_for(source, architecture, (), names)
             for name in names:

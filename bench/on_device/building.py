@@ -17,20 +17,23 @@ SCRIPT: Final = Path(__file__).resolve().parents[1] / "device.py"
 _MOST_PROCESSES: Final = 8
 
 
-def names() -> list[tuple[str, str]]:
-    """Return exercise and name expression of every kernel, those that are timed first."""
-    found = []
+def modules() -> list[tuple[str, tuple[str, ...]]]:
+    """Return exercise and kernels of every module of the fused references, by their dtypes."""
+    found: dict[tuple[str, tuple[str, ...]], None] = {}
     for dtype in correctness.DTYPES:
         for exercise in CLASSES:
-            launch = importlib.import_module(f"gpu_worker.exercises.{exercise}.launch")
-            found += [(exercise, name) for name in launch.instances(dtype)]
-    return found
+            launches = correctness.launches_of(exercise)
+            for name in launches.instances(dtype):
+                found[exercise, launches.together(dtype, name)] = None
+    return list(found)
 
 
 def build_part(number: int, of: int) -> None:
-    """Build every `of`-th kernel from `number` on, in this process."""
-    for exercise, name in names()[number::of]:
-        importlib.import_module(f"gpu_worker.exercises.{exercise}.fused_cupy")._kernel(name)
+    """Build every `of`-th module from `number` on, in this process."""
+    for exercise, names in modules()[number::of]:
+        fused = importlib.import_module(f"gpu_worker.exercises.{exercise}.fused_cupy")
+        # CuPy compiles a module when its first kernel is asked for.
+        fused.module_of(names).get_function(names[0])
 
 
 def build_all(seconds: float) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from bench.on_device.api import Device
 from bench.on_device.budget import Budget
 from bench.on_device.contenders import CLASSES
+from gpu_worker.exercises.row_launch import RowLaunches, pack_size
 from gpu_worker.judge import dtypes, families
 from gpu_worker.judge.units import error_in_units, limit_in_units
 
@@ -47,25 +48,31 @@ class Case:
         return f"{where} {self.family}"
 
 
-def chosen_dims(launch: ModuleType, dtype: str, dims: tuple[int, ...] = DIMS) -> list[int]:
+def launches_of(exercise: str) -> RowLaunches:
+    """Return the rules by which an exercise's fused reference launches its kernels."""
+    found: RowLaunches = importlib.import_module(f"gpu_worker.exercises.{exercise}.launch").LAUNCHES
+    return found
+
+
+def chosen_dims(launches: RowLaunches, dtype: str, dims: tuple[int, ...] = DIMS) -> list[int]:
     """Return dims that together reach every kernel that `dims` reach, plus the first ones."""
     seen: set[str] = set()
     chosen = []
     for dim in dims:
-        names = kernels_of(launch, dtype, FEW_ROWS, dim)
+        names = kernels_of(launches, dtype, FEW_ROWS, dim)
         if not names <= seen:
             seen |= names
             chosen.append(dim)
     return chosen
 
 
-def kernels_of(launch: ModuleType, dtype: str, rows: int, dim: int) -> set[str]:
+def kernels_of(launches: RowLaunches, dtype: str, rows: int, dim: int) -> set[str]:
     """Return the name expressions that forward and backward launch for contiguous arrays."""
-    pack = launch.pack_size(dtype, dim, (dim,), (1,), 0)
-    back = launch.backward(dtype, rows, dim, pack)
-    plans = [launch.forward(dtype, rows, dim, pack), back, launch.add_parts(dtype, dim)]
+    pack = pack_size(dtype, dim, (dim,), (1,), 0)
+    back = launches.backward(dtype, rows, dim, pack)
+    plans = [launches.forward(dtype, rows, dim, pack), back, launches.add_parts(dtype, dim)]
     if "long" in back.kernel:
-        plans.append(launch.columns(dtype, rows, dim))
+        plans.append(launches.columns(dtype, rows, dim))
     return {plan.kernel for plan in plans}
 
 
@@ -78,9 +85,9 @@ def all_cases(
     """Yield the cases, family by family: the first alone reaches every kernel."""
     for family in family_names:
         for exercise in exercises:
-            launch = importlib.import_module(f"gpu_worker.exercises.{exercise}.launch")
+            launches = launches_of(exercise)
             for dtype in dtype_names:
-                for dim in chosen_dims(launch, dtype, dims):
+                for dim in chosen_dims(launches, dtype, dims):
                     rows = MANY_ROWS if dim <= SHORT and family == "normal" else FEW_ROWS
                     yield Case(exercise, "fused_cupy", dtype, family, rows, dim)
                 yield Case(exercise, "reference_cupy", dtype, family, FEW_ROWS, min(dims[0], 1000))
@@ -106,8 +113,7 @@ def check(
             key = f"{case.exercise} {case.module} {case.dtype} {quantity}"
             worst[key] = max(worst.get(key, 0.0), share)
         if case.module == "fused_cupy":
-            launch = importlib.import_module(f"gpu_worker.exercises.{case.exercise}.launch")
-            names = kernels_of(launch, case.dtype, case.rows, case.dim)
+            names = kernels_of(launches_of(case.exercise), case.dtype, case.rows, case.dim)
             reached |= {f"{case.exercise}: {name}" for name in names}
     return {
         "cases": done,

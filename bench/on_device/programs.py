@@ -54,7 +54,7 @@ class Program:
         """The digest of the program, and of the kernels and launch rules that it takes."""
         digest = hashlib.sha256(self.path.read_bytes())
         if self.is_fused:
-            for name in ("kernels.cu", "launch.py", "../cupy_rows.py"):
+            for name in ("kernels.cu", "launch.py", "../row_launch.py", "../cupy_rows.py"):
                 digest.update((self.path.parent / name).read_bytes())
         return digest.hexdigest()
 
@@ -105,8 +105,8 @@ def runs(program: Program, names: tuple[str, ...] = correctness.DTYPES) -> Itera
     """Yield the passes of a program in these dtypes; a fused reference's reach its kernels."""
     for dtype in names:
         if program.is_fused:
-            launch = importlib.import_module(f"gpu_worker.exercises.{program.exercise}.launch")
-            for dim in correctness.chosen_dims(launch, dtype, FUSED_DIMS):
+            launches = correctness.launches_of(program.exercise)
+            for dim in correctness.chosen_dims(launches, dtype, FUSED_DIMS):
                 yield Run(dtype, FUSED_ROWS, dim)
         else:
             for rows, dim in SHAPES:

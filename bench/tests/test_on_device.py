@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,7 +27,7 @@ from bench.on_device import (
     timing,
 )
 from bench.on_device.budget import Budget
-from bench.on_device.contenders import FUSED, KINDS, PLAIN, Kind, layer_calls
+from bench.on_device.contenders import CLASSES, FUSED, KINDS, PLAIN, Kind, layer_calls
 from bench.on_device.writing import NotADeviceError, write
 from bench.tests.stand_in_device import NAME, StandInDevice
 from gpu_worker.exercises import get
@@ -55,7 +56,7 @@ def small_cells() -> list[plan.Cell]:
 # --- correctness ---------------------------------------------------------------------------------
 def test_the_chosen_lengths_reach_every_kernel() -> None:
     for slug in ("rmsnorm", "layernorm"):
-        launch = get(slug).module("launch")
+        launch = get(slug).module("launch").LAUNCHES
         for dtype in correctness.DTYPES:
             chosen = correctness.chosen_dims(launch, dtype)
             reached = set[str]().union(
@@ -72,6 +73,32 @@ def test_right_kernels_pass_in_all_families(device: StandInDevice) -> None:
     assert found["cases"] == found["of"] == len(cases)
     assert {case.family for case in cases} == set(correctness.FAMILIES)
     assert "rmsnorm: forward_warp<float, 1, 2>" in found["kernels"]
+
+
+def test_every_kernel_is_built_ahead_once(
+    device: StandInDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[tuple[str, str]] = []
+
+    class Module:
+        def __init__(self, slug: str, names: tuple[str, ...]) -> None:
+            self.slug, self.names = slug, names
+
+        def get_function(self, name: str) -> None:
+            assert name in self.names
+            built.extend((self.slug, one) for one in self.names)
+
+    for slug in CLASSES:
+        monkeypatch.setattr(get(slug).module("fused_cupy"), "module_of", partial(Module, slug))
+    for part in range(3):
+        building.build_part(part, 3)
+    wanted = [
+        (slug, name)
+        for slug in CLASSES
+        for dtype in correctness.DTYPES
+        for name in correctness.launches_of(slug).instances(dtype)
+    ]
+    assert sorted(built) == sorted(wanted)
 
 
 def test_a_wrong_kernel_is_found(device: StandInDevice, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +152,7 @@ def test_what_the_executor_made_of_the_fused_kernels_is_right() -> None:
     for program in programs.programs():
         if not program.is_fused:
             continue
-        launch = get(program.exercise).module("launch")
+        launch = get(program.exercise).module("launch").LAUNCHES
         reference = get(program.exercise).module("reference_numpy")
         cls = getattr(reference, get(program.exercise).class_name)
         for case in programs.runs(program):
@@ -143,7 +170,9 @@ def test_what_the_executor_made_of_the_fused_kernels_is_right() -> None:
             names = correctness.kernels_of(launch, case.dtype, case.rows, case.dim)
             reached.setdefault(program.exercise, set()).update(names)
     for slug, names in reached.items():
-        every = {n for d in correctness.DTYPES for n in get(slug).module("launch").instances(d)}
+        every = {
+            n for d in correctness.DTYPES for n in get(slug).module("launch").LAUNCHES.instances(d)
+        }
         assert len(names) > 0.8 * len(every)
 
 
@@ -345,7 +374,7 @@ def test_numpy_and_cupy_are_all_that_the_script_needs() -> None:
         "for slug in ('rmsnorm', 'layernorm'):\n"
         "    for name in ('fused_cupy', 'reference_cupy'):\n"
         "        importlib.import_module(f'gpu_worker.exercises.{slug}.{name}')\n"
-        "assert len(building.names()) > 200\n"
+        "assert sum(len(names) for _, names in building.modules()) > 200\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60

@@ -14,10 +14,10 @@ from typing import Final
 from gpu_worker.exercises.registry import Exercise, get, slugs
 
 NAME: Final = "reference_kernels.py"
-_HEADER: Final = (
-    "# outcome: accepted\n# From kernels.cu, launch.py, cupy_rows.py and fused_cupy.py.\n"
-)
-_PARTS: Final = ("../cupy_rows.py", "launch.py", "fused_cupy.py")
+_HEADER: Final = """# outcome: accepted
+# From kernels.cu, launch.py and fused_cupy.py, with row_launch.py and cupy_rows.py.
+"""
+_PARTS: Final = ("../cupy_rows.py", "../row_launch.py", "launch.py", "fused_cupy.py")
 _SOURCE_FILE: Final = 'Path(__file__).with_name("kernels.cu").read_text(encoding="utf-8")'
 
 
@@ -29,7 +29,7 @@ def one_file(exercise: Exercise) -> str:
         for name in _PARTS
     ]
     kernels = (exercise.folder / "kernels.cu").read_text(encoding="utf-8")
-    program = "\n\n\n".join(bodies).replace("launch.", "")
+    program = "\n\n\n".join(bodies)
     program = program.replace(_SOURCE_FILE, f'r"""\n{kernels}"""')
     return "\n".join((_HEADER, *imports.lines(), "", "", program, ""))
 

@@ -14,25 +14,26 @@ import cupy as cp
 import numpy as np
 
 from gpu_worker.exercises.cupy_rows import as_rows
-from gpu_worker.exercises.layernorm import launch
-from gpu_worker.exercises.layernorm.launch import Plan
+from gpu_worker.exercises.layernorm.launch import LAUNCHES
+from gpu_worker.exercises.row_launch import C_TYPES, Plan, pack_size
 
 SOURCE: Final = Path(__file__).with_name("kernels.cu").read_text(encoding="utf-8")
 
 
 @cache
-def _module(names: tuple[str, ...]) -> Any:
+def module_of(names: tuple[str, ...]) -> Any:
+    """Return the module with these instances of the kernels, made once."""
     return cp.RawModule(code=SOURCE, options=("-std=c++17",), name_expressions=names)
 
 
 # CuPy compiles a module when a kernel of it is first taken. Where modules are compiled as soon as
 # they are made, those that any program needs are compiled side by side.
-for _dtype in launch.C_TYPES:
-    _module(launch.together(_dtype, launch.add_parts(_dtype, 1).kernel))
+for _dtype in C_TYPES:
+    module_of(LAUNCHES.together(_dtype, LAUNCHES.add_parts(_dtype, 1).kernel))
 
 
 def _run(dtype: str, plan: Plan, *arguments: Any) -> None:
-    module = _module(launch.together(dtype, plan.kernel))
+    module = module_of(LAUNCHES.together(dtype, plan.kernel))
     kernel = module.get_function(plan.kernel)
     kernel(plan.grid, plan.block, arguments, shared_mem=plan.shared_bytes)
 
@@ -62,13 +63,13 @@ class LayerNormScratch:
                 cp.ascontiguousarray(parameter.astype(x.dtype, copy=False))
                 for parameter in (self.gamma, self.beta)
             )
-            pack = launch.pack_size(
+            pack = pack_size(
                 x.dtype.name, self.dim, (rows.row_step,), (rows.column_step,),
                 rows.array.data.ptr | gamma.data.ptr | beta.data.ptr,
             )  # fmt: skip
             _run(
                 x.dtype.name,
-                launch.forward(x.dtype.name, rows.count, self.dim, pack),
+                LAUNCHES.forward(x.dtype.name, rows.count, self.dim, pack),
                 *(rows.array, np.int64(rows.row_step), np.int64(rows.column_step), gamma, beta),
                 *(y, self.kept, np.int64(rows.count), np.int32(self.dim), self.work(self.eps)),
             )
@@ -84,11 +85,11 @@ class LayerNormScratch:
             self.dbeta = cp.zeros(self.dim, self.beta.dtype)
             return dx
         gamma = cp.ascontiguousarray(self.gamma.astype(dout.dtype, copy=False))
-        pack = launch.pack_size(
+        pack = pack_size(
             dtype, self.dim, (x.row_step, d.row_step), (x.column_step, d.column_step),
             x.array.data.ptr | d.array.data.ptr | gamma.data.ptr,
         )  # fmt: skip
-        plan = launch.backward(dtype, x.count, self.dim, pack)
+        plan = LAUNCHES.backward(dtype, x.count, self.dim, pack)
         sources = (
             *(x.array, np.int64(x.row_step), np.int64(x.column_step)),
             *(d.array, np.int64(d.row_step), np.int64(d.column_step)),
@@ -96,14 +97,14 @@ class LayerNormScratch:
         sizes = (np.int64(x.count), np.int32(self.dim))
         if "long" in plan.kernel:
             _run(dtype, plan, *sources, gamma, self.kept, dx, *sizes)
-            banded = launch.columns(dtype, x.count, self.dim)
+            banded = LAUNCHES.columns(dtype, x.count, self.dim)
             parts = cp.empty((2, banded.grid[1], self.dim), self.work)
             _run(dtype, banded, *sources, self.kept, parts, *sizes)
         else:
             parts = cp.empty((2, plan.grid[0], self.dim), self.work)
             _run(dtype, plan, *sources, gamma, self.kept, dx, parts, *sizes)
         dgamma, dbeta = cp.empty(self.dim, dout.dtype), cp.empty(self.dim, dout.dtype)
-        adding = launch.add_parts(dtype, self.dim)
+        adding = LAUNCHES.add_parts(dtype, self.dim)
         _run(dtype, adding, parts, dgamma, dbeta, np.int32(parts.shape[1]), np.int32(self.dim))
         self.dgamma = dgamma.astype(self.gamma.dtype, copy=False)
         self.dbeta = dbeta.astype(self.beta.dtype, copy=False)

@@ -19,6 +19,7 @@ from gpu_worker.cuda_cpu.device import Kernel, LaunchReport
 from gpu_worker.cuda_cpu.device.report import ORDERS
 from gpu_worker.cupy_cpu import host
 from gpu_worker.exercises import get
+from gpu_worker.exercises.row_launch import C_TYPES, pack_size
 from gpu_worker.judge import families
 from gpu_worker.judge.dtypes import named
 from gpu_worker.judge.units import error_in_units, limit_in_units
@@ -160,7 +161,7 @@ def test_every_instance_is_right_in_every_order(
 
             assert max(shares.values()) <= 1.0, (shape, family, layout, shares)
 
-    wanted = set(get(slug).module("launch").instances(dtype_name))
+    wanted = set(get(slug).module("launch").LAUNCHES.instances(dtype_name))
     assert wanted <= {report.kernel for report in launches.reports}
 
 
@@ -221,7 +222,7 @@ def test_arrays_are_moved_once(slug: str, rows: int, dim: int, launches: Launche
     assert moved["y"] == (0, size)
     moved = {a.label: (a.bytes_read, a.bytes_written) for a in backward.arrays}
     assert (moved["x"], moved["d"], moved["dx"]) == ((size, 0), (size, 0), (0, size))
-    rules = get(slug).module("launch")
+    rules = get(slug).module("launch").LAUNCHES
     # gamma is read once per row, from the cache; all else is what the model says.
     parameters = len(get(slug).parameters)
     total = forward.global_bytes_read + forward.global_bytes_written
@@ -243,23 +244,20 @@ def _threads(counters: Any, rows: int) -> int:
     return 32 if rows == 600 else 128
 
 
-@pytest.mark.parametrize("slug", EXERCISES)
-def test_the_vector_path_is_left_where_addresses_do_not_allow_it(slug: str) -> None:
-    rules = get(slug).module("launch")
-
-    assert rules.pack_size("float32", 64, (64,), (1,), 4096) == 4
-    assert rules.pack_size("float16", 64, (64,), (1,), 4096) == 8
-    assert rules.pack_size("float32", 64, (64,), (1,), 4096 + 4) == 1
-    assert rules.pack_size("float32", 65, (65,), (1,), 4096) == 1
-    assert rules.pack_size("float32", 64, (64, 66), (1, 1), 4096) == 1
-    assert rules.pack_size("float32", 64, (64,), (2,), 4096) == 1
+def test_the_vector_path_is_left_where_addresses_do_not_allow_it() -> None:
+    assert pack_size("float32", 64, (64,), (1,), 4096) == 4
+    assert pack_size("float16", 64, (64,), (1,), 4096) == 8
+    assert pack_size("float32", 64, (64,), (1,), 4096 + 4) == 1
+    assert pack_size("float32", 65, (65,), (1,), 4096) == 1
+    assert pack_size("float32", 64, (64, 66), (1, 1), 4096) == 1
+    assert pack_size("float32", 64, (64,), (2,), 4096) == 1
 
 
 @pytest.mark.parametrize("slug", EXERCISES)
 def test_rows_beyond_two_to_the_31_elements(slug: str) -> None:
     """Runs the last blocks of a launch over arrays that are there in address space only."""
     exercise = get(slug)
-    rules, device = exercise.module("launch"), Device()
+    rules, device = exercise.module("launch").LAUNCHES, Device()
     dim, rows = 128, 2**24 + 7
     x, y = (_sparse(device, rows, dim) for _ in range(2))
     rng = np.random.default_rng(2)
@@ -294,7 +292,7 @@ def _sparse(device: Device, rows: int, dim: int) -> Array:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("slug", EXERCISES)
 def test_every_instance_is_compiled_in_one_module(slug: str, dtype: str) -> None:
-    rules = get(slug).module("launch")
+    rules = get(slug).module("launch").LAUNCHES
     modules = {rules.together(dtype, name) for name in rules.instances(dtype)}
 
     assert sorted(name for names in modules for name in names) == sorted(rules.instances(dtype))
@@ -305,13 +303,13 @@ def test_every_instance_is_compiled_in_one_module(slug: str, dtype: str) -> None
 @pytest.mark.parametrize("slug", EXERCISES)
 def test_no_shipped_instance_spills_on_any_device(slug: str) -> None:
     recorded = json.loads(REGISTERS.read_text())["exercises"][slug]
-    rules = get(slug).module("launch")
+    rules = get(slug).module("launch").LAUNCHES
     source = (get(slug).folder / "kernels.cu").read_bytes()
 
     assert recorded["sha256"] == hashlib.sha256(source).hexdigest(), (
         "kernels.cu has changed: run python -m bench kernels_registers"
     )
-    shipped = {name for dtype in rules.C_TYPES for name in rules.instances(dtype)}
+    shipped = {name for dtype in C_TYPES for name in rules.instances(dtype)}
     assert set(recorded["kernels"]) == shipped
     for name, needs in recorded["kernels"].items():
         assert set(needs) == set(nvrtc.ARCHITECTURES)

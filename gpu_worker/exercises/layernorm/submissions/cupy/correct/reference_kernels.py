@@ -1,7 +1,8 @@
 # outcome: accepted
-# From kernels.cu, launch.py, cupy_rows.py and fused_cupy.py.
+# From kernels.cu, launch.py and fused_cupy.py, with row_launch.py and cupy_rows.py.
 
 from __future__ import annotations
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -75,12 +76,14 @@ MOST_BLOCKS: Final = 2**31 - 1
 
 FORWARD_WARP: Final = (1, 2, 4, 8)
 """Packs per thread of the kernels with a warp per row."""
-FORWARD_BLOCK: Final = ((128, 4), (256, 4), (512, 4), (1024, 4), (1024, 8))
-"""(threads, packs per thread) of those with a block per row."""
-FORWARD_BLOCK_SINGLE: Final = ((128, 8), (512, 8), (1024, 8))
-"""The same for rows that are taken by single elements."""
 BACKWARD_WARP: Final = (1, 2, 4)
 """Packs per thread of the backward kernels; float64 goes to a block per row sooner."""
+
+Table = tuple[tuple[int, int], ...]
+"""(threads, packs per thread) of kernels with a block per row, for shorter rows first."""
+FORWARD_BLOCK: Final = ((128, 4), (256, 4), (512, 4), (1024, 4), (1024, 8))
+FORWARD_BLOCK_SINGLE: Final = ((128, 8), (512, 8), (1024, 8))
+"""For rows that are taken by single elements."""
 BACKWARD_BLOCK: Final = ((128, 2), (128, 4), (256, 4), (512, 4))
 BACKWARD_BLOCK_SINGLE: Final = ((128, 8), (512, 8))
 
@@ -110,85 +113,123 @@ def pack_size(
     return 1
 
 
-def forward(dtype: str, rows: int, dim: int, pack: int) -> Plan:
-    """Return the launch of the forward pass over `rows` > 0 rows of length `dim`."""
-    kind = f"{C_TYPES[dtype]}, {pack}"
-    packs = dim // pack
-    for each in FORWARD_WARP:
-        if packs <= WARP * each:
-            grid = min(-(-rows // ROWS_PER_BLOCK), MOST_BLOCKS)
-            return Plan(f"forward_warp<{kind}, {each}>", (grid,), (WARP, ROWS_PER_BLOCK))
-    for threads, each in _forward_block(dtype, pack):
-        if packs <= threads * each:
-            name = f"forward_block<{kind}, {threads}, {each}>"
-            return Plan(name, (min(rows, MOST_BLOCKS),), (threads,))
-    name = f"forward_long<{kind}, {LONG_THREADS}>"
-    return Plan(name, (min(rows, MOST_BLOCKS),), (LONG_THREADS,))
-
-
-def backward(dtype: str, rows: int, dim: int, pack: int) -> Plan:
-    """Return the launch of the backward pass; `parts` then has (2, grid[0], dim) sums.
-
-    Of `backward_long` it has none: `columns` makes them.
-    """
-    kind = f"{C_TYPES[dtype]}, {pack}"
-    packs = dim // pack
-    for each in _backward_warp(dtype):
-        if packs <= WARP * each:
-            grid = min(-(-rows // ROWS_PER_BLOCK), PERSISTENT_BLOCKS)
-            shared = dim * sum_bytes(dtype)
-            return Plan(f"backward_warp<{kind}, {each}>", (grid,), (WARP, ROWS_PER_BLOCK), shared)
-    for threads, each in _backward_block(dtype, pack):
-        if packs <= threads * each:
-            name = f"backward_block<{kind}, {threads}, {each}>"
-            return Plan(name, (min(rows, PERSISTENT_BLOCKS),), (threads,))
-    name = f"backward_long<{kind}, {LONG_THREADS}>"
-    return Plan(name, (min(rows, MOST_BLOCKS),), (LONG_THREADS,))
-
-
-def columns(dtype: str, rows: int, dim: int) -> Plan:
-    """Return the launch that makes the parts for long rows: (2, grid[1], dim) sums."""
-    bands = min(-(-rows // COLUMN_BLOCK[1]), COLUMN_BANDS)
-    grid = (-(-dim // COLUMN_BLOCK[0]), bands)
-    return Plan(f"columns<{C_TYPES[dtype]}>", grid, COLUMN_BLOCK)
-
-
-def add_parts(dtype: str, dim: int) -> Plan:
-    """Return the launch that adds the parts to dgamma and dbeta."""
-    grid = (-(-dim // ADDING_THREADS), 2)
-    return Plan(f"add_parts<{C_TYPES[dtype]}>", grid, (ADDING_THREADS,))
-
-
 def sum_bytes(dtype: str) -> int:
     """Return the size of the type that sums are kept in."""
     return 8 if dtype == "float64" else 4
 
 
-def instances(dtype: str) -> tuple[str, ...]:
-    """Return the name expressions of all kernels that a dtype can come to need."""
-    own = C_TYPES[dtype]
-    names = [f"columns<{own}>", f"add_parts<{own}>"]
-    for pack in (PACK_BYTES // ITEM_BYTES[dtype], 1):
-        kind = f"{own}, {pack}"
-        names += [f"forward_warp<{kind}, {each}>" for each in FORWARD_WARP]
-        names += [
-            f"forward_block<{kind}, {threads}, {each}>"
-            for threads, each in _forward_block(dtype, pack)
-        ]
-        names += [f"backward_warp<{kind}, {each}>" for each in _backward_warp(dtype)]
-        names += [
-            f"backward_block<{kind}, {threads}, {each}>"
-            for threads, each in _backward_block(dtype, pack)
-        ]
-        names += [f"{way}_long<{kind}, {LONG_THREADS}>" for way in ("forward", "backward")]
-    return tuple(names)
+@dataclass(frozen=True, slots=True)
+class RowLaunches:
+    """The launches of one exercise.
 
-
-def together(dtype: str, kernel: str) -> tuple[str, ...]:
-    """Return the instances that are best compiled with one of them, so that a program builds few
-    modules, and none that it does not need: all for short rows, or for longer ones in equal packs.
+    `forward_block` and `backward_block` give the table for a dtype and a size of packs: one of
+    those above, without its last entry where a thread cannot keep that many numbers and the
+    compiler would put some of them into device memory. `parameters` counts what is of length D and
+    has a gradient; `kept` the numbers that forward keeps of each row for backward.
     """
-    return tuple(name for name in instances(dtype) if _rows(name) == _rows(kernel))
+
+    forward_block: Callable[[str, int], Table]
+    backward_block: Callable[[str, int], Table]
+    parameters: int
+    kept: int
+
+    def forward(self, dtype: str, rows: int, dim: int, pack: int) -> Plan:
+        """Return the launch of the forward pass over `rows` > 0 rows of length `dim`."""
+        kind = f"{C_TYPES[dtype]}, {pack}"
+        packs = dim // pack
+        for each in FORWARD_WARP:
+            if packs <= WARP * each:
+                grid = min(-(-rows // ROWS_PER_BLOCK), MOST_BLOCKS)
+                return Plan(f"forward_warp<{kind}, {each}>", (grid,), (WARP, ROWS_PER_BLOCK))
+        for threads, each in self.forward_block(dtype, pack):
+            if packs <= threads * each:
+                name = f"forward_block<{kind}, {threads}, {each}>"
+                return Plan(name, (min(rows, MOST_BLOCKS),), (threads,))
+        return _long("forward", kind, rows)
+
+    def backward(self, dtype: str, rows: int, dim: int, pack: int) -> Plan:
+        """Return the launch of the backward pass; it makes grid[0] parts of each gradient.
+
+        `backward_long` makes none: `columns` does.
+        """
+        kind = f"{C_TYPES[dtype]}, {pack}"
+        packs = dim // pack
+        for each in _backward_warp(dtype):
+            if packs <= WARP * each:
+                grid = min(-(-rows // ROWS_PER_BLOCK), PERSISTENT_BLOCKS)
+                name = f"backward_warp<{kind}, {each}>"
+                return Plan(name, (grid,), (WARP, ROWS_PER_BLOCK), dim * sum_bytes(dtype))
+        for threads, each in self.backward_block(dtype, pack):
+            if packs <= threads * each:
+                name = f"backward_block<{kind}, {threads}, {each}>"
+                return Plan(name, (min(rows, PERSISTENT_BLOCKS),), (threads,))
+        return _long("backward", kind, rows)
+
+    def columns(self, dtype: str, rows: int, dim: int) -> Plan:
+        """Return the launch that makes the parts for long rows: grid[1] of each gradient."""
+        bands = min(-(-rows // COLUMN_BLOCK[1]), COLUMN_BANDS)
+        grid = (-(-dim // COLUMN_BLOCK[0]), bands)
+        return Plan(f"columns<{C_TYPES[dtype]}>", grid, COLUMN_BLOCK)
+
+    def add_parts(self, dtype: str, dim: int) -> Plan:
+        """Return the launch that adds the parts of all gradients."""
+        grid = (-(-dim // ADDING_THREADS), self.parameters)
+        return Plan(f"add_parts<{C_TYPES[dtype]}>", grid, (ADDING_THREADS,))
+
+    def instances(self, dtype: str) -> tuple[str, ...]:
+        """Return the name expressions of all kernels that a dtype can come to need."""
+        own = C_TYPES[dtype]
+        names = [f"columns<{own}>", f"add_parts<{own}>"]
+        for pack in (PACK_BYTES // ITEM_BYTES[dtype], 1):
+            kind = f"{own}, {pack}"
+            names += [f"forward_warp<{kind}, {each}>" for each in FORWARD_WARP]
+            names += _of_blocks("forward", kind, self.forward_block(dtype, pack))
+            names += [f"backward_warp<{kind}, {each}>" for each in _backward_warp(dtype)]
+            names += _of_blocks("backward", kind, self.backward_block(dtype, pack))
+            names += [f"{way}_long<{kind}, {LONG_THREADS}>" for way in ("forward", "backward")]
+        return tuple(names)
+
+    def together(self, dtype: str, kernel: str) -> tuple[str, ...]:
+        """Return the instances that are best compiled with one of them, so that a program builds
+        few modules, and none that it does not need: all for short rows, or for longer ones in
+        equal packs.
+        """
+        return tuple(name for name in self.instances(dtype) if _rows(name) == _rows(kernel))
+
+    def least_bytes(self, dtype: str, rows: int, dim: int) -> dict[str, int]:
+        """Return the bytes that must be moved at least: `forward`, `backward`.
+
+        With s bytes per element, w per sum, P parameters, K numbers kept of each row, and G blocks
+        of the backward kernel, at most `PERSISTENT_BLOCKS`:
+
+            forward    2*N*D*s + P*D*s + K*w*N      read x, write y; parameters once; what is kept
+            backward   3*N*D*s + D*s + K*w*N        read x and dout, write dx; gamma; what is kept
+                       + 2*P*w*G*D + P*D*s          parts of gradients, written and read; the sums
+        """
+        item, sums = ITEM_BYTES[dtype], sum_bytes(dtype)
+        array, vector, kept = rows * dim * item, dim * item, self.kept * sums * rows
+        plan = self.backward(dtype, max(rows, 1), dim, pack_size(dtype, dim, (dim,), (1,), 0))
+        is_long = "long" in plan.kernel
+        parts = self.columns(dtype, max(rows, 1), dim).grid[1] if is_long else plan.grid[0]
+        gradients = self.parameters * (2 * sums * parts * dim + vector)
+        return {
+            "forward": 2 * array + self.parameters * vector + kept,
+            "backward": 3 * array + vector + kept + gradients,
+        }
+
+
+def _long(way: str, kind: str, rows: int) -> Plan:
+    """Return the launch over rows too long for registers."""
+    name = f"{way}_long<{kind}, {LONG_THREADS}>"
+    return Plan(name, (min(rows, MOST_BLOCKS),), (LONG_THREADS,))
+
+
+def _of_blocks(way: str, kind: str, table: Table) -> list[str]:
+    return [f"{way}_block<{kind}, {threads}, {each}>" for threads, each in table]
+
+
+def _backward_warp(dtype: str) -> tuple[int, ...]:
+    return BACKWARD_WARP[:-1] if dtype == "float64" else BACKWARD_WARP
 
 
 def _rows(kernel: str) -> str:
@@ -197,38 +238,19 @@ def _rows(kernel: str) -> str:
     return rest.split(", ")[1] if way.endswith(("_block", "_long")) else "short"
 
 
-# The last entry of a table is left out for dtypes of which a thread cannot keep that many numbers:
-# the compiler would put some of them into device memory.
-def _forward_block(dtype: str, pack: int) -> tuple[tuple[int, int], ...]:
+def _forward_block(dtype: str, pack: int) -> Table:
     if pack == 1:
         return FORWARD_BLOCK_SINGLE[:-1] if dtype == "float64" else FORWARD_BLOCK_SINGLE
     return FORWARD_BLOCK if dtype == "float32" else FORWARD_BLOCK[:-1]
 
 
-def _backward_warp(dtype: str) -> tuple[int, ...]:
-    return BACKWARD_WARP[:-1] if dtype == "float64" else BACKWARD_WARP
-
-
-def _backward_block(dtype: str, pack: int) -> tuple[tuple[int, int], ...]:
+def _backward_block(dtype: str, pack: int) -> Table:
     if pack == 1:
         return BACKWARD_BLOCK_SINGLE[:-1] if dtype == "float64" else BACKWARD_BLOCK_SINGLE
     return BACKWARD_BLOCK[:-1] if ITEM_BYTES[dtype] == 2 else BACKWARD_BLOCK
 
 
-def least_bytes(dtype: str, rows: int, dim: int) -> dict[str, int]:
-    """Return the bytes that must be moved at least, as the module says: `forward`, `backward`."""
-    item, sums = ITEM_BYTES[dtype], sum_bytes(dtype)
-    plan = backward(dtype, max(rows, 1), dim, pack_size(dtype, dim, (dim,), (1,), 0))
-    parts = columns(dtype, max(rows, 1), dim).grid[1] if "long" in plan.kernel else plan.grid[0]
-    kept = 2 * sums * rows
-    return {
-        "forward": 2 * rows * dim * item + 2 * dim * item + kept,
-        "backward": 3 * rows * dim * item
-        + dim * item
-        + kept
-        + 4 * sums * parts * dim
-        + 2 * dim * item,
-    }
+LAUNCHES: Final = RowLaunches(_forward_block, _backward_block, parameters=2, kept=2)
 
 
 SOURCE: Final = r"""
@@ -627,18 +649,19 @@ add_parts(const Wide *__restrict__ parts, T *__restrict__ dgamma, T *__restrict_
 
 
 @cache
-def _module(names: tuple[str, ...]) -> Any:
+def module_of(names: tuple[str, ...]) -> Any:
+    """Return the module with these instances of the kernels, made once."""
     return cp.RawModule(code=SOURCE, options=("-std=c++17",), name_expressions=names)
 
 
 # CuPy compiles a module when a kernel of it is first taken. Where modules are compiled as soon as
 # they are made, those that any program needs are compiled side by side.
 for _dtype in C_TYPES:
-    _module(together(_dtype, add_parts(_dtype, 1).kernel))
+    module_of(LAUNCHES.together(_dtype, LAUNCHES.add_parts(_dtype, 1).kernel))
 
 
 def _run(dtype: str, plan: Plan, *arguments: Any) -> None:
-    module = _module(together(dtype, plan.kernel))
+    module = module_of(LAUNCHES.together(dtype, plan.kernel))
     kernel = module.get_function(plan.kernel)
     kernel(plan.grid, plan.block, arguments, shared_mem=plan.shared_bytes)
 
@@ -674,7 +697,7 @@ class LayerNormScratch:
             )  # fmt: skip
             _run(
                 x.dtype.name,
-                forward(x.dtype.name, rows.count, self.dim, pack),
+                LAUNCHES.forward(x.dtype.name, rows.count, self.dim, pack),
                 *(rows.array, np.int64(rows.row_step), np.int64(rows.column_step), gamma, beta),
                 *(y, self.kept, np.int64(rows.count), np.int32(self.dim), self.work(self.eps)),
             )
@@ -694,7 +717,7 @@ class LayerNormScratch:
             dtype, self.dim, (x.row_step, d.row_step), (x.column_step, d.column_step),
             x.array.data.ptr | d.array.data.ptr | gamma.data.ptr,
         )  # fmt: skip
-        plan = backward(dtype, x.count, self.dim, pack)
+        plan = LAUNCHES.backward(dtype, x.count, self.dim, pack)
         sources = (
             *(x.array, np.int64(x.row_step), np.int64(x.column_step)),
             *(d.array, np.int64(d.row_step), np.int64(d.column_step)),
@@ -702,14 +725,14 @@ class LayerNormScratch:
         sizes = (np.int64(x.count), np.int32(self.dim))
         if "long" in plan.kernel:
             _run(dtype, plan, *sources, gamma, self.kept, dx, *sizes)
-            banded = columns(dtype, x.count, self.dim)
+            banded = LAUNCHES.columns(dtype, x.count, self.dim)
             parts = cp.empty((2, banded.grid[1], self.dim), self.work)
             _run(dtype, banded, *sources, self.kept, parts, *sizes)
         else:
             parts = cp.empty((2, plan.grid[0], self.dim), self.work)
             _run(dtype, plan, *sources, gamma, self.kept, dx, parts, *sizes)
         dgamma, dbeta = cp.empty(self.dim, dout.dtype), cp.empty(self.dim, dout.dtype)
-        adding = add_parts(dtype, self.dim)
+        adding = LAUNCHES.add_parts(dtype, self.dim)
         _run(dtype, adding, parts, dgamma, dbeta, np.int32(parts.shape[1]), np.int32(self.dim))
         self.dgamma = dgamma.astype(self.gamma.dtype, copy=False)
         self.dbeta = dbeta.astype(self.beta.dtype, copy=False)
