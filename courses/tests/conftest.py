@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,9 @@ from django.test import Client
 
 from courses.content.importer import load_course
 from courses.models import Chapter, Course
+from courses.publishing import builder
+from courses.rendering import render_all
+from courses.rendering.model import Rendered, Source
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TINY = FIXTURES / "tiny-course"
@@ -28,9 +33,23 @@ def course_files(tmp_path: Path) -> Path:
     return Path(shutil.copytree(TINY, tmp_path / "tiny-course"))
 
 
+_rendered: dict[tuple[tuple[str, Source], ...], Rendered] = {}
+
+
+def render_once(sources: Mapping[str, Source]) -> Rendered:
+    """Render as `render_all` does, the same sources once in all tests of a process."""
+    key = tuple(sources.items())
+    if key not in _rendered:
+        _rendered[key] = render_all(sources)
+    return copy.deepcopy(_rendered[key])
+
+
 @pytest.fixture
-def tiny_course(db: None) -> Course:
-    report = load_course(TINY)
+def tiny_course(db: None, monkeypatch: pytest.MonkeyPatch) -> Course:
+    # Some 240 tests begin with it; what a test itself imports or saves is rendered each time.
+    with monkeypatch.context() as patch:
+        patch.setattr(builder, "render_all", render_once)
+        report = load_course(TINY)
     assert not report.failed
     return Course.objects.get(slug="tiny-course")
 
