@@ -27,6 +27,9 @@ from learnml.celery import app, beat_schedule
 from learnml.responses import CompressionMiddleware
 from tests.platform.instance import PROJECT
 
+PATIENCE_SECONDS = 10.0
+"""Far more than a cache is waited for, on a busy machine too, and far less than for ever."""
+
 
 # --- errors ---------------------------------------------------------------------------------------
 @pytest.mark.django_db
@@ -243,7 +246,7 @@ def test_unreachable_cache_reads_as_empty_at_once(settings: Settings) -> None:
     assert cache.get_many(["answer"]) == {}
     assert cache.add("answer", 1) is True
     cache.clear()
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < PATIENCE_SECONDS
 
 
 @pytest.mark.services
@@ -257,7 +260,7 @@ def test_hanging_cache_does_not_hang_pages(settings: Settings) -> None:
         cache = redis_cache(settings, f"redis://127.0.0.1:{deaf.getsockname()[1]}/0")
         started = time.monotonic()
         assert cache.get("answer") is None
-        assert time.monotonic() - started < 4
+        assert time.monotonic() - started < PATIENCE_SECONDS
 
 
 # --- queue ----------------------------------------------------------------------------------------
