@@ -15,6 +15,8 @@ from playwright.sync_api import Page, Route, sync_playwright
 
 from courses.content.importer import load_course
 from courses.management.commands.load_course import LIBRARY
+from courses.publishing import builder
+from courses.tests.conftest import render_once
 
 pytestmark = pytest.mark.django_db
 CHROMIUM = "/usr/bin/chromium"
@@ -30,11 +32,12 @@ See = Callable[..., list[Any]]
 
 
 @pytest.fixture
-def see() -> See:
+def see(monkeypatch: pytest.MonkeyPatch) -> See:
     """Return what a function finds on the chapter's page at each width.
 
     The browser runs in a thread of its own: its event loop must not be that of the database.
     """
+    monkeypatch.setattr(builder, "render_all", render_once)
     load_course(LIBRARY / "learn-ml-from-scratch")
     client = Client()
     # Once: a page that is kept in memory has no context.

@@ -8,13 +8,16 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from courses.models import Chapter, QuizAttempt
+from courses.publishing import builder
+from courses.tests.conftest import render_once
 from grader.tests.calls import ROOT, Api, assert_problem
 
 SLUG = "deep-neural-representations"
 
 
 @pytest.fixture
-def published(db: None) -> Chapter:
+def published(db: None, monkeypatch: pytest.MonkeyPatch) -> Chapter:
+    monkeypatch.setattr(builder, "render_all", render_once)
     call_command("load_course", stdout=StringIO(), stderr=StringIO())
     return Chapter.objects.select_related("current_revision").get(slug=SLUG)
 
