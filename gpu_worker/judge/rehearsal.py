@@ -15,27 +15,45 @@ from gpu_worker.judge import casegen
 from gpu_worker.judge.case import Case
 from gpu_worker.judge.compare import judge_case
 from gpu_worker.judge.diagnosis import JudgedCase
-from gpu_worker.judge.reference import expected_results
+from gpu_worker.judge.reference import Expected, expected_results
 from gpu_worker.judge.transcript import PlayedCase, Raised
 from gpu_worker.sandbox.inside.script import arrange, play
 from gpu_worker.sandbox.inside.wire import Operation
 
+Drawn = list[list[tuple[Case, list[Expected]]]]
+"""The cases of the two runs of a grading, each with what a right submission answers."""
+
+
+def drawn(exercise: Exercise, seed: int) -> Drawn:
+    """Draw the public and the hidden cases of a seed; any number of classes may be played on them.
+
+    Raises:
+        JudgeError: a number that is compared is not finite.
+    """
+    runs = (casegen.public_cases(exercise), casegen.hidden_cases(exercise, seed))
+    return [[(case, expected_results(exercise, case)) for case in cases] for cases in runs]
+
 
 def rehearse(
-    exercise: Exercise, cls: Any, seed: int, *, wide_results: bool = False
+    exercise: Exercise,
+    cls: Any,
+    seed: int,
+    *,
+    wide_results: bool = False,
+    cases: Drawn | None = None,
 ) -> list[list[JudgedCase]]:
     """Play and judge the public and the hidden cases of a seed; a list for each of the two runs.
 
-    `wide_results` converts inputs to float64 first, as a class does that leaks it.
+    `wide_results` converts inputs to float64 first, as a class does that leaks it. `cases` are
+    those of the seed, where they were drawn before.
     """
     runs = []
-    for cases in (casegen.public_cases(exercise), casegen.hidden_cases(exercise, seed)):
+    for pairs in cases or drawn(exercise, seed):
         # What a class keeps on itself must not outlive the run, as in the runner.
         fresh = type(cls.__name__, (cls,), {"shared": {}})
         run = []
-        for case in cases:
+        for case, expected in pairs:
             played = play_case(fresh, case, wide_results=wide_results)
-            expected = expected_results(exercise, case)
             verdict = judge_case(case, played, expected, exercise.gradients)
             run.append(JudgedCase(case, played, expected, verdict))
         runs.append(run)

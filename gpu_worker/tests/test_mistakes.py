@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,18 @@ from gpu_worker.judge.compare import judge_case
 from gpu_worker.judge.diagnosis import JudgedCase, compose, diagnose
 from gpu_worker.judge.precision import Naming
 from gpu_worker.judge.reference import expected_results, reference_class
-from gpu_worker.judge.rehearsal import play_case, rehearse
+from gpu_worker.judge.rehearsal import Drawn, drawn, play_case, rehearse
 from gpu_worker.protocol import Track
 from gpu_worker.tests.conftest import Grade
 
 
 def bank(slug: str) -> list[KnownMistake]:
     return list(get(slug).module("mistakes").MISTAKES)
+
+
+@functools.cache
+def once_drawn(slug: str, seed: int) -> Drawn:
+    return drawn(get(slug), seed)
 
 
 def variants() -> list[Any]:
@@ -36,7 +42,8 @@ def variants() -> list[Any]:
 @pytest.mark.parametrize(("slug", "known"), variants())
 def test_each_variant_fails_and_is_named_alone(slug: str, known: KnownMistake) -> None:
     exercise = get(slug)
-    runs = rehearse(exercise, known.submission, 11, wide_results=known.wide_results)
+    cases = once_drawn(slug, 11)
+    runs = rehearse(exercise, known.submission, 11, wide_results=known.wide_results, cases=cases)
     assert any(not item.verdict.passed for run in runs for item in run)
     assert [mistake.id for mistake in diagnose(exercise, runs)] == [known.id]
 
