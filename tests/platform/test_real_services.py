@@ -69,12 +69,17 @@ def test_submission_made_while_the_queue_is_away_is_graded_later(
         assert client.verdict(submission)["outcome"] == "accepted"
 
 
-def test_submission_survives_the_death_of_its_worker(make_instance: MakeInstance) -> None:
-    instance = make_instance(
+@pytest.fixture(scope="module")
+def instance(make_module_instance: MakeInstance) -> Instance:
+    """One whose parts are killed; it soon misses a worker that says nothing any more."""
+    return make_module_instance(
         LEARNML_HEARTBEAT_SECONDS="0.5",
         LEARNML_HEARTBEAT_TIMEOUT_SECONDS="3",
         LEARNML_SWEEP_INTERVAL_SECONDS="1",
     )
+
+
+def test_submission_survives_the_death_of_its_worker(instance: Instance) -> None:
     instance.wait_until_graders_work()
     client = Client(instance.base_url, "learner")
     slow = "import time\ntime.sleep(3)\n" + chapter_listing()
@@ -90,8 +95,7 @@ def test_submission_survives_the_death_of_its_worker(make_instance: MakeInstance
     assert client.verdict(submission)["outcome"] == "accepted"
 
 
-def test_submissions_survive_the_death_of_the_embedded_queue(make_instance: MakeInstance) -> None:
-    instance = make_instance()
+def test_submissions_survive_the_death_of_the_embedded_queue(instance: Instance) -> None:
     instance.wait_until_graders_work()
     client = Client(instance.base_url, "learner")
     submissions = [client.submit(chapter_listing()) for _ in range(3)]
