@@ -39,6 +39,7 @@ PAGES = {
     "course": Budget("/courses/learn-ml-from-scratch/", 60),
     "chapter": Budget(CHAPTER_PATH, 150),
     "second chapter": Budget("/courses/learn-ml-from-scratch/softmax-and-cross-entropy/", 150),
+    "third chapter": Budget("/courses/learn-ml-from-scratch/make-it-fast/", 150),
     "chapter, signed in": Budget(CHAPTER_PATH, 150, signed_in=True),
     "exercise": Budget("/exercises/rmsnorm/", 300, signed_in=True),
     "verdict": Budget("{verdict}", 150, signed_in=True),
