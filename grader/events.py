@@ -36,6 +36,7 @@ class EventKind(models.TextChoices):
     RETRIED = "retried", "It waits for a worker once more."
     GRADED = "graded", "The verdict is there."
     GIVEN_UP = "given_up", "The platform could not grade it."
+    REPLACED = "replaced", "A newer submission took its place in the queue."
     DECIDED = "decided", "A grader decided."
     SCORE_SET = "score_set", "A grader gave it another score."
     SCORE_BACK = "score_back", "The score of the grading holds again."
@@ -116,6 +117,9 @@ def _of_attempts(
         if attempt.claimed_at:
             yield attempt.claimed_at, EventKind.CLAIMED, known
         if not attempt.finished_at:
+            continue
+        if attempt.state == AttemptState.REPLACED:
+            yield attempt.finished_at, EventKind.REPLACED, known
             continue
         if attempt.state not in _WITHOUT_VERDICT:
             kept = score if attempt.outcome in Outcome.scored() else None

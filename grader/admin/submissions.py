@@ -179,6 +179,7 @@ class LostFilter(admin.SimpleListFilter):
         return [
             ("lost", "ended without a verdict"),
             ("returned", "given back by its node"),
+            ("replaced", "replaced by a newer submission"),
             ("unsent", "not on the queue yet"),
         ]
 
@@ -188,6 +189,7 @@ class LostFilter(admin.SimpleListFilter):
         conditions = {
             "lost": Q(state=AttemptState.LOST),
             "returned": Q(state=AttemptState.RETURNED),
+            "replaced": Q(state=AttemptState.REPLACED),
             "unsent": Q(state=AttemptState.QUEUED, outbox__sent_at__isnull=True),
         }
         condition = conditions.get(self.value() or "")

@@ -20,7 +20,11 @@ class SecondVerdictSerializer(serializers.Serializer[Any]):
     """The verdict of the kind of node that does not count for the lesson; from a `ResultView`."""
 
     kind = serializers.ChoiceField(NodeKind.choices)
-    state = serializers.ChoiceField(SubmissionState.choices)
+    state = serializers.ChoiceField(
+        SubmissionState.choices,
+        help_text="`replaced`: a newer submission took its place before a node took it; there is "
+        "no outcome then, and `resubmit/` asks for it again.",
+    )
     phase = serializers.SerializerMethodField()
     case = serializers.IntegerField(source="verdict.case")
     cases = serializers.IntegerField(source="verdict.cases")

@@ -79,4 +79,5 @@ class Graded(models.Model):
 
     @property
     def is_final(self) -> bool:
-        return self.state == SubmissionState.FINISHED
+        """Whether nothing more is to come, unless somebody asks for it."""
+        return self.state in (SubmissionState.FINISHED, SubmissionState.REPLACED)

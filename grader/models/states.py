@@ -16,6 +16,8 @@ class SubmissionState(models.TextChoices):
     CLAIMED = "claimed", "claimed by a worker"
     RUNNING = "running", "running"
     FINISHED = "finished", "finished"
+    # Of a second verdict alone: nobody waits for it any more, and nobody failed.
+    REPLACED = "replaced", "replaced by a newer submission"
 
     @classmethod
     def open(cls) -> list[SubmissionState]:
@@ -29,6 +31,7 @@ class AttemptState(models.TextChoices):
     FINISHED = "finished", "finished"
     LOST = "lost", "lost"
     RETURNED = "returned", "given back by its node"
+    REPLACED = "replaced", "replaced by a newer submission"
 
     @classmethod
     def open(cls) -> list[AttemptState]:

@@ -34,7 +34,7 @@ from .errors import (
     TrackUnknown,
 )
 from .sources import check_source
-from .verdicts import reopen_not_gradable
+from .verdicts import reopen_ungraded
 from .withdraw import withdraw_older
 
 RETRY_WHEN_QUEUE_MOVES_SECONDS = 15
@@ -94,7 +94,8 @@ def submit(
 def resubmit(user: User, submission: Submission) -> Submission:
     """Send a submission again that the platform failed to grade. It costs the learner nothing.
 
-    Where one of two verdicts failed, that one is asked for again, and the other stays.
+    Where one of two verdicts failed, or a newer submission took its place, that one is asked for
+    again, and the other stays.
 
     Raises:
         NotAllowed: it is another learner's.
@@ -110,7 +111,8 @@ def resubmit(user: User, submission: Submission) -> Submission:
         again = _reopened(submission)
         if not again:
             raise NotResubmittable(
-                "Only a submission that could not be graded can be sent again. "
+                "Only what could not be graded, or what a newer submission replaced, can be sent "
+                "again. "
                 "To try something else, make a new submission."
             )
         submission.refresh_from_db()
@@ -121,11 +123,11 @@ def resubmit(user: User, submission: Submission) -> Submission:
 
 
 def _reopened(submission: Submission) -> list[str]:
-    """Empty the verdicts that the platform failed to give; return their kinds of node."""
+    """Empty the verdicts that nobody gave; return their kinds of node."""
     own = Submission.objects.filter(pk=submission.pk)
     seconds = SecondVerdict.objects.filter(submission=submission.pk)
-    kinds = [submission.kind] if reopen_not_gradable(own, updated_at=timezone.now()) else []
-    if reopen_not_gradable(seconds):
+    kinds = [submission.kind] if reopen_ungraded(own, updated_at=timezone.now()) else []
+    if reopen_ungraded(seconds):
         kinds.append(seconds.get().kind)
     return kinds
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from grader.models import GradingAttempt, Outcome, SecondVerdict, Submission, SubmissionState
@@ -32,10 +32,14 @@ def update_open(attempt: GradingAttempt, **fields: Any) -> bool:
     return bool(second.update(**fields, version=F("version") + 1))
 
 
-def reopen_not_gradable(rows: QuerySet[Any], **fields: Any) -> bool:
-    """Empty the rows whose verdict is that the platform failed. Return whether there was one."""
+def reopen_ungraded(rows: QuerySet[Any], **fields: Any) -> bool:
+    """Empty the rows that the platform failed to grade, or that were replaced before their turn.
+
+    Return whether there was one.
+    """
+    failed = Q(state=SubmissionState.FINISHED, outcome=Outcome.NOT_GRADABLE)
     return bool(
-        rows.filter(state=SubmissionState.FINISHED, outcome=Outcome.NOT_GRADABLE).update(
+        rows.filter(failed | Q(state=SubmissionState.REPLACED)).update(
             state=SubmissionState.QUEUED,
             outcome=None,
             score=None,

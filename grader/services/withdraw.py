@@ -5,17 +5,11 @@ from __future__ import annotations
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from gpu_worker.protocol import Failure, Report
-from grader.models import AttemptState, GradingAttempt, Outcome, Submission
+from grader.models import AttemptState, GradingAttempt, Submission, SubmissionState
 
-from .settle import settle
+from .verdicts import update_open
 
 REASON = "a newer submission took its place"
-MESSAGE = (
-    "You made a newer submission while this one waited for its turn on a GPU, and the newer one "
-    "took its place there. The other verdict stays. If you want this one graded on a GPU, send it "
-    "again."
-)
 
 
 def withdraw_older(newest: Submission) -> None:
@@ -28,12 +22,10 @@ def withdraw_older(newest: Submission) -> None:
     now = timezone.now()
     for attempt in _held_back(newest):
         ended = GradingAttempt.objects.filter(pk=attempt.pk, state=AttemptState.QUEUED).update(
-            state=AttemptState.LOST, end_reason=REASON, finished_at=now
+            state=AttemptState.REPLACED, end_reason=REASON, finished_at=now
         )
         if ended:
-            settle(
-                attempt, Outcome.NOT_GRADABLE, 0.0, Report(failure=Failure(message=MESSAGE)), now
-            )
+            update_open(attempt, state=SubmissionState.REPLACED)
 
 
 def _held_back(newest: Submission) -> QuerySet[GradingAttempt]:

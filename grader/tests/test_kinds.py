@@ -273,20 +273,19 @@ class TestTurns:
         mine = [kernels(f"x = {number}") for number in range(5)]
         for submission in mine:
             grade_on_cpu(submission)
-        assert [outcomes(submission)[1] for submission in mine] == [
-            None,
-            None,
-            "not_gradable",
-            "not_gradable",
-            None,
-        ]
+        states = [stored(submission).second.state for submission in mine]
+        assert states == ["queued", "queued", "replaced", "replaced", "queued"]
+        assert all(outcomes(submission)[1] is None for submission in mine)
         assert all(outcomes(submission)[0] == "accepted" for submission in mine)
         assert all(outcomes(submission)[1] is None for submission in theirs)
         committed(grade_on_gpu, mine[0])
         assert broker.sent[-1]["submission"] == mine[4].public_id
-        # It can still be had: it waits in turn again.
+        told = [event.kind.value for event in events.events_of(stored(mine[2]))]
+        assert sorted(told) == ["claimed", "graded", "replaced", "submitted"]
+        # It can still be had: it waits in turn again, and the verdict that stands stays.
         committed(services.resubmit, learner, mine[2])
-        assert outcomes(mine[2]) == ("accepted", None)
+        assert (stored(mine[2]).second.state, outcomes(mine[2])) == ("queued", ("accepted", None))
+        assert events.events_of(stored(mine[2]))[-1].kind == "resubmitted"
 
     @pytest.mark.usefixtures("device_required")
     def test_what_counts_is_never_withdrawn(self, kernels: Submit) -> None:

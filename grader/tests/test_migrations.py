@@ -10,6 +10,8 @@ from django.db.migrations.executor import MigrationExecutor
 
 BEFORE = [("grader", "0006_worker_gpus")]
 AFTER = [("grader", "0007_kinds_of_nodes")]
+REPLACED = [("grader", "0008_replaced_verdicts")]
+MOMENT = "2026-01-02T03:04:05Z"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -26,9 +28,40 @@ def test_what_was_graded_on_a_queue_of_gpus_was_a_devices() -> None:
             assert submission.report == {"notes": [queue]}
             attempt = submission.attempts.get()
             assert (attempt.kind, attempt.queue, attempt.returns) == (kind, queue, 0)
-        assert not new.get_model("grader", "SecondVerdict").objects.exists()
+        verdicts = new.get_model("grader", "SecondVerdict").objects
+        assert not verdicts.exists()
+        for submission in before.values():
+            _not_graded(new, submission)
+        again = new.get_model("grader", "Submission").objects.get(pk=before["cpu"])
+        _lost(again, number=3, end_reason="worker lost")
+        verdicts = _migrate(REPLACED).get_model("grader", "SecondVerdict").objects
+        states = {"gpu": ("replaced", None), "cpu": ("finished", "not_gradable")}
+        for queue, expected in states.items():
+            verdict = verdicts.get(submission=before[queue])
+            assert (verdict.state, verdict.outcome) == expected
+            assert verdict.submission.attempts.get(number=2).state == "replaced"
     finally:
         _migrate(latest)
+
+
+def _not_graded(apps: Any, pk: int) -> None:
+    """Give a submission a second verdict that a newer one replaced, as the old tables hold it."""
+    submission = apps.get_model("grader", "Submission").objects.get(pk=pk)
+    apps.get_model("grader", "SecondVerdict").objects.create(
+        submission=submission,
+        kind="device",
+        state="finished",
+        outcome="not_gradable",
+        report={"failure": {"message": "Replaced."}},
+        finished_at=MOMENT,
+    )
+    _lost(submission, number=2, end_reason="a newer submission took its place")
+
+
+def _lost(submission: Any, **fields: Any) -> None:
+    submission.attempts.create(
+        kind="device", queue="gpu", state="lost", finished_at=MOMENT, **fields
+    )
 
 
 def _migrate(target: list[tuple[str, str]]) -> Any:
@@ -42,7 +75,6 @@ def _submission(apps: Any, queue: str) -> int:
     exercise, _ = apps.get_model("grader", "Exercise").objects.get_or_create(
         slug="rmsnorm", defaults={"title": "RMSNorm"}
     )
-    moment = "2026-01-02T03:04:05Z"
     submission = apps.get_model("grader", "Submission").objects.create(
         public_id=f"abcdefghij{queue}",
         user=user,
@@ -55,9 +87,9 @@ def _submission(apps: Any, queue: str) -> int:
         outcome="accepted",
         score=1.0,
         report={"notes": [queue]},
-        finished_at=moment,
+        finished_at=MOMENT,
     )
     submission.attempts.create(
-        number=1, queue=queue, state="finished", outcome="accepted", finished_at=moment
+        number=1, queue=queue, state="finished", outcome="accepted", finished_at=MOMENT
     )
     return int(submission.pk)

@@ -148,6 +148,22 @@ class TestPage:
         grade_on_gpu(submission, "not_gradable", report={})
         assert "Send it again" in page(submission)
 
+    def test_what_a_newer_submission_replaced_is_no_failure(
+        self, kernels: Submit, page: Callable[..., str], api: Api
+    ) -> None:
+        # Two are on the queue; the third waits for its turn until the fourth takes its place.
+        replaced = [kernels(f"x = {number}") for number in range(4)][2]
+        grade_on_cpu(replaced)
+        text = page(replaced)
+        assert "On a GPU: </span>Replaced by a newer submission" in text
+        assert 'class="button quiet" type="submit">Ask for a GPU again' in text
+        assert "The verdict that stands is not graded anew." in text
+        for words in ("Could not be graded", "platform", "Send it again", "in detail", "is-warn"):
+            assert words not in text
+        second = read(api, replaced)["second_verdict"]
+        assert (second["state"], second["outcome"], second["report"]) == ("replaced", None, None)
+        assert second["message"].startswith("You sent a newer version while this one waited")
+
     def test_the_fragment_changes_with_the_second_verdict(
         self, kernels: Submit, client: Client, learner: User
     ) -> None:

@@ -23,6 +23,7 @@ from .result_view import ResultView
 HIGHLIGHTED_LINES_AT_MOST = 3_000
 ANCHORS = ("formula", "step", "line", "test")
 _LINE_START = re.compile(r'<span class="line" data-line="(\d+)"')
+NODE_NAMES = {NodeKind.FUNCTIONAL: "a processor", NodeKind.DEVICE: "a GPU"}
 WHAT_COUNTS = {
     NodeKind.FUNCTIONAL: "The verdict of a processor counts for the lesson. What a GPU finds is "
     "shown beside it, and takes nothing away.",
@@ -105,6 +106,14 @@ class SubmissionPage(ResultView):
     def can_resubmit(self) -> bool:
         failed = any(result.outcome == "not_gradable" for result in self.results)
         return failed and self.exercise.accepts_submissions
+
+    @property
+    def asks_again(self) -> str:
+        """Where a verdict that a newer submission replaced can still be had; "" if nowhere."""
+        if self.can_resubmit or not self.exercise.accepts_submissions:
+            return ""
+        second = self.second
+        return NODE_NAMES[NodeKind(second.kind)] if second and second.is_replaced else ""
 
     @cached_property
     def source_html(self) -> SafeString:

@@ -23,6 +23,7 @@ STATE_TEXTS = {
     SubmissionState.CLAIMED: "A worker has taken it",
     SubmissionState.RUNNING: "Being graded",
     SubmissionState.FINISHED: "Finished",
+    SubmissionState.REPLACED: "Replaced by a newer submission",
 }
 NO_NODE: Final = {
     (NodeKind.DEVICE, Nodes.NONE): "No GPU node is connected at the moment. Your submission is "
@@ -32,6 +33,10 @@ NO_NODE: Final = {
     (NodeKind.FUNCTIONAL, Nodes.NONE): "No worker that grades this track is connected at the "
     "moment. Your submission is kept, and graded as soon as one is.",
 }
+REPLACED: Final = (
+    "You sent a newer version while this one waited for its turn {there}, and the newer one took "
+    "its place there. The verdict that counts stays."
+)
 SECOND_FLAGGED: Final = (
     "The run did something that solutions of this exercise do not do, so it has no score. The "
     "verdict that counts is another one, and stays as it is."
@@ -100,7 +105,7 @@ class ResultView:
     @property
     def status(self) -> str:
         """Where it stands, in a few words."""
-        return self.outcome_label if self.is_final else self.state_text
+        return self.outcome_label if self.outcome else self.state_text
 
     @property
     def waiting_text(self) -> str:
@@ -128,6 +133,11 @@ class ResultView:
         return self.verdict.is_final
 
     @property
+    def is_replaced(self) -> bool:
+        """Whether a newer submission took its place before a node took it."""
+        return bool(self.verdict.state == SubmissionState.REPLACED)
+
+    @property
     def outcome(self) -> str | None:
         return self.verdict.outcome
 
@@ -141,12 +151,14 @@ class ResultView:
             return outcomes.decided_text(self.submission.decision_reason)
         if not self.counts and self.outcome == Outcome.FLAGGED:
             return SECOND_FLAGGED
+        if self.is_replaced:
+            return REPLACED.format(there=self.verdict.get_kind_display())
         return outcomes.text_of(self.outcome).text if self.outcome else ""
 
     @property
     def message(self) -> str:
         """What the state or the outcome means and what to do, in words."""
-        if self.outcome:
+        if self.is_final:
             return self.outcome_text
         if self.state == SubmissionState.QUEUED:
             return f"{self.state_text}. {self.waiting_text}".strip()
