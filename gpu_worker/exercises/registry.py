@@ -52,6 +52,7 @@ class Exercise:
     gradients: tuple[str, ...]
     constructor: tuple[str, ...]
     default_eps: float
+    longest_row: int | None
     timed_shape: tuple[int, int] | None
     counted_shape: tuple[int, int] | None
     directions: tuple[Direction, ...]
@@ -134,6 +135,7 @@ def get(slug: str) -> Exercise:
         )
     package = importlib.import_module(f"{_PACKAGE}.{slug}")
     specification: Specification = package.SPECIFICATION
+    longest = specification.longest_row
     folder = Path(package.__path__[0])
     cases = importlib.import_module(f"{_PACKAGE}.{slug}.cases")
     return Exercise(
@@ -144,6 +146,7 @@ def get(slug: str) -> Exercise:
         gradients=specification.gradients,
         constructor=specification.constructor,
         default_eps=specification.default_eps,
+        longest_row=longest,
         timed_shape=specification.timed_shape,
         counted_shape=specification.counted_shape,
         directions=specification.directions,
@@ -152,7 +155,8 @@ def get(slug: str) -> Exercise:
         limits=MappingProxyType(dict(specification.limits)),
         groups=tuple(cases.GROUPS),
         public_cases=tuple(cases.PUBLIC_CASES),
-        plans=tuple(cases.PLANS),
+        # Behind the others, so that what a seed draws for those stays as it is.
+        plans=(*cases.PLANS, *(row_plans.at_the_longest_row(longest) if longest else ())),
         folder=folder,
     )
 

@@ -120,6 +120,21 @@ def parameter_gradients(gradients: tuple[str, ...]) -> tuple[CasePlan, ...]:
     )
 
 
+_ROWS_AT_THE_BOUND: Final = 2
+
+
+def at_the_longest_row(longest: int) -> tuple[CasePlan, ...]:
+    """Return plans for rows of the largest D that a contract allows, and of one less.
+
+    What holds a row in registers or in shared memory, and has too little of them, is right for all
+    rows but these. Two rows each: a kernel that takes several in turn meets its bound again.
+    """
+    return tuple(
+        CasePlan("shapes", "normal", (_ROWS_AT_THE_BOUND, dim), "float32", eps="moderate")
+        for dim in (longest, longest - 1)
+    )
+
+
 # --- the CuPy track ------------------------------------------------------------------------------
 _SMALLER: Final = {
     "matrix": "small-matrix",
@@ -143,7 +158,7 @@ def for_kernels(plans: Sequence[CasePlan]) -> tuple[CasePlan, ...]:
     kept: list[CasePlan] = []
     for plan in plans:
         dtypes = {other.dtype for other in plans if replace(other, dtype=plan.dtype) == plan}
-        shape = _SMALLER.get(plan.shape, plan.shape)
+        shape = _SMALLER.get(plan.shape, plan.shape) if isinstance(plan.shape, str) else plan.shape
         dtype: KernelDtype = "any-kernel" if plan.dtype == "any" else plan.dtype
         everywhere = dtypes.issuperset(DTYPES)
         if everywhere and plan.group not in _IN_EVERY_DTYPE and plan.dtype != "float32":

@@ -67,6 +67,7 @@ class PublicCase:
 class CasePlan:
     """How one hidden case is drawn; every word names an entry of `gpu_worker.judge.casegen`.
 
+    `shape` names a set of shapes, or is the shape (..., D) itself.
     `family` "drawn" or "drawn-long" and `layout` "drawn" stand for one that each grading draws.
     `eps` is a number or the name of a set of numbers. `checks` names the results compared: "y",
     "dx" and the gradients of the parameters; "all" means every one.
@@ -74,7 +75,7 @@ class CasePlan:
 
     group: str
     family: str
-    shape: str
+    shape: str | tuple[int, ...]
     dtype: Dtype | Literal["any", "any-kernel", "wide"] = "any"
     layout: str = "contiguous"
     parameters: str = "random"
@@ -109,11 +110,12 @@ class Specification:
 
     `parameters` are the attributes that the grader sets, each with a gradient of its own name
     after a "d". `constructor` names what the class is made with: "dim", "eps", both or nothing.
-    `timed_shape` is that of the float32 x with which accepted submissions are timed, if they are;
-    `counted_shape` that with which the CuPy track counts what kernels move and do. `directions`
-    without "backward" asks for forward alone: then there are no gradients. `budgets` bound what
-    calls move, where kernels run on a processor: a device counts nothing. The submission is counted
-    for them once every result is right.
+    `longest_row` is the largest D that the statement promises, None where it names none: each
+    grading tries rows of that length. `timed_shape` is that of the float32 x with which accepted
+    submissions are timed, if they are; `counted_shape` that with which the CuPy track counts what
+    kernels move and do. `directions` without "backward" asks for forward alone: then there are no
+    gradients. `budgets` bound what calls move, where kernels run on a processor: a device counts
+    nothing. The submission is counted for them once every result is right.
     """
 
     title: str
@@ -121,6 +123,7 @@ class Specification:
     parameters: tuple[str, ...] = ()
     constructor: tuple[str, ...] = ("dim", "eps")
     default_eps: float = 1e-6
+    longest_row: int | None = None
     timed_shape: tuple[int, int] | None = None
     counted_shape: tuple[int, int] | None = None
     directions: tuple[Direction, ...] = ("forward", "backward")

@@ -137,12 +137,14 @@ DIMS: Final = (1, 2, 3, 7, 31, 32, 33, 64, 100, 127, 128, 129, 255, 1000, 1023, 
 """Lengths of a row, around the sizes at which code takes another path."""
 
 
-def draw_shape(name: str, draw: Draw) -> Shape:
-    """Return a shape (..., D) of a set.
+def draw_shape(name: str | Shape, draw: Draw) -> Shape:
+    """Return a shape (..., D) of a set, or the shape itself where a plan gives one.
 
     Raises:
         KeyError: no such set.
     """
+    if not isinstance(name, str):
+        return name
 
     def some(low: int, high: int) -> int:
         return int(draw.integers(low, high + 1))

@@ -8,6 +8,7 @@ SPECIFICATION = Specification(
     title="RMSNorm backward in fused kernels",
     class_name="RMSNormScratch",
     parameters=("gamma",),
+    longest_row=8192,
     counted_shape=(64, 1024),
     budgets=(
         Budget(

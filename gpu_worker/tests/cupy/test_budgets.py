@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import pytest
@@ -10,9 +11,10 @@ import pytest
 from gpu_worker.exercises import get
 from gpu_worker.exercises.spec import Budget
 from gpu_worker.gpu import cases as device_cases
+from gpu_worker.judge import casegen
 from gpu_worker.judge.budgets import budget_results, over_budget, spent
 from gpu_worker.judge.counting import counted_shapes
-from gpu_worker.protocol import Counted, CountedCall
+from gpu_worker.protocol import Counted, CountedCall, Track
 from gpu_worker.sandbox.inside import wire
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
 
@@ -165,3 +167,20 @@ def test_on_a_device_too_only_what_the_contract_allows_is_asked() -> None:
         assert {plan.dtype for plan in device_cases.plans(get(slug))} == {"float32"}
         assert not get(slug).has_kernels_for("bfloat16")
     assert len(device_cases.plans(get("rmsnorm"))) == 5
+
+
+@pytest.mark.parametrize(
+    "slug", ["rmsnorm_two_kernels", "rmsnorm_fused_forward", "rmsnorm_fused_backward"]
+)
+def test_every_grading_tries_the_longest_row_that_the_statement_promises(slug: str) -> None:
+    exercise = get(slug)
+    longest = exercise.longest_row
+    assert longest is not None
+    assert f"1 <= D <= {longest}." in exercise.starter("cupy")
+    for seed in range(3):
+        cases = casegen.hidden_cases(exercise, seed, Track.CUPY)
+        at_the_bound = {
+            case.shape[-1]: case.checks for case in cases if case.shape[-1] >= longest - 1
+        }
+        assert at_the_bound == dict.fromkeys((longest, longest - 1), frozenset(exercise.results))
+        assert max(math.prod(case.shape[:-1]) for case in cases) >= 64 or not exercise.gradients

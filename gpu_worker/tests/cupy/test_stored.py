@@ -28,9 +28,11 @@ NEED_HIDDEN_CASES = {
     "part_for_each_row",
     "reads_x_twice",
     "row_in_shared_memory",
+    "sixteen_elements_a_thread",
     "thread_per_column",
     "threads_of_a_block_as_many_as_columns",
     "three_kernels",
+    "twenty_elements_a_thread",
     "two_kernels",
     "vectors_misaligned",
 }
