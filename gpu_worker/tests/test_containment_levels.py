@@ -204,15 +204,15 @@ def test_the_canary_is_judged_strictly(change: dict[str, object], expected: str)
     with ZygoteProcess(full()) as zygote:
         secret = Path(__file__)
         found = canary._run(zygote, full(), secret)
-    assert list(canary._judge(found, full())) == []
-    assert expected in list(canary._judge({**found, **change}, full()))
+    assert list(canary._judge(found, full(), canary.Granted())) == []
+    assert expected in list(canary._judge({**found, **change}, full(), canary.Granted()))
 
 
 def test_a_limit_that_does_not_hold_is_noticed() -> None:
     good = {name: [0, 0] for name in ("AS", "CPU", "FSIZE", "NOFILE", "NPROC", "CORE", "STACK")}
-    assert list(canary._judge_limits({**good, "MEMLOCK": [0, 0]})) == []
+    assert list(canary._judge_limits({**good, "MEMLOCK": [0, 0]}, canary.Granted())) == []
     for value in (-1, 1 << 40):
-        assert list(canary._judge_limits({**good, "MEMLOCK": [value, value]}))
+        assert list(canary._judge_limits({**good, "MEMLOCK": [value, value]}, canary.Granted()))
 
 
 # --- a real worker -------------------------------------------------------------------------------
