@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 Report = Mapping[str, Any]
+Results = dict[tuple[str, str], Mapping[str, Any]]
 
 
 class Agreement(StrEnum):
@@ -32,7 +33,8 @@ class Difference:
 
     Where they differ most: `index`, what `left` and `right` have there, None for what is not
     finite, and by how many `units`, None where one of them is not finite. All three are None, and
-    `index` is empty, where one side has no such result.
+    `index` is empty, where one side has no such result: `missing_on` is then "left" or "right", and
+    empty where both have one, of different shapes.
     """
 
     case: str
@@ -43,6 +45,7 @@ class Difference:
     index: tuple[int, ...] = ()
     left: float | None = None
     right: float | None = None
+    missing_on: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,21 +79,25 @@ class Parity:
 
 
 def compare(left: Report, right: Report) -> Parity | None:
-    """Compare two reports of one exercise; None where they hold nothing that can be compared."""
-    parity = Parity(list(_differences(left, right)), list(_groups(left, right)))
-    return parity if parity.results or parity.groups else None
+    """Compare two reports of one exercise; None where one side has no result of a public case.
 
-
-def _differences(left: Report, right: Report) -> Iterator[Difference]:
+    It was graded before results were kept, or ended before the first: there is nothing beside it.
+    """
     ours, theirs = _results(left), _results(right)
     if not ours or not theirs:
-        # Graded before results were kept, or ended before the first: nothing is missing.
-        return
+        return None
+    return Parity(list(_differences(ours, theirs)), list(_groups(left, right)))
+
+
+def _differences(ours: Results, theirs: Results) -> Iterator[Difference]:
     for key in {**ours, **theirs}:
-        if key in ours and key in theirs and ours[key]["shape"] == theirs[key]["shape"]:
-            yield _difference(key, ours[key], theirs[key])
-        else:
+        if key not in ours or key not in theirs:
+            side = "right" if key in ours else "left"
+            yield Difference(*key, Agreement.MISSING, missing_on=side)
+        elif ours[key]["shape"] != theirs[key]["shape"]:
             yield Difference(*key, Agreement.MISSING)
+        else:
+            yield _difference(key, ours[key], theirs[key])
 
 
 def _difference(
@@ -132,7 +139,7 @@ def _index(place: int, shape: list[int]) -> tuple[int, ...]:
     return tuple(index)
 
 
-def _results(report: Report) -> dict[tuple[str, str], Mapping[str, Any]]:
+def _results(report: Report) -> Results:
     """Return the results by case and quantity; of one that is there twice the first."""
     found: dict[tuple[str, str], Mapping[str, Any]] = {}
     for result in report.get("public") or []:

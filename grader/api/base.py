@@ -26,7 +26,12 @@ def caller(request: Request) -> User:
 
 
 class ApiView(APIView):
-    """Bounds the body before anything reads it, and asks for the scopes in `scopes`."""
+    """Bounds the body before anything reads it, and asks for the scopes in `scopes`.
+
+    `query` names what the address may say after its question mark; all else is refused.
+    """
+
+    query: frozenset[str] = frozenset()
 
     permission_classes: Any = (IsAuthenticated, Scoped)
 
@@ -35,18 +40,25 @@ class ApiView(APIView):
             bodies.drain(request._request)
             raise BodyTooLarge
         super().initial(request, *args, **kwargs)
-        _refuse_repeated(request)
+        check_query(request, self.query)
 
 
-def _refuse_repeated(request: Request) -> None:
-    """Refuse an address that says something twice: one of the values would be left out.
+def check_query(request: Request, known: frozenset[str]) -> None:
+    """Refuse an address that says what nothing reads, or something twice.
+
+    A misspelt filter would give everything, and of two values one would be left out.
 
     Raises:
-        ValidationError: names what is repeated.
+        ValidationError: names what is not known, or repeated.
     """
-    repeated = [name for name, values in request.query_params.lists() if len(values) > 1]
-    if repeated:
-        raise ValidationError({name: [REPEATED] for name in sorted(repeated)})
+    there_are = f"There are {', '.join(sorted(known))}." if known else "This address takes none."
+    errors = {
+        name: [REPEATED if name in known else f"There is no such query parameter. {there_are}"]
+        for name, values in sorted(request.query_params.lists())
+        if name not in known or len(values) > 1
+    }
+    if errors:
+        raise ValidationError(errors)
 
 
 class PublicApiView(ApiView):
@@ -56,7 +68,7 @@ class PublicApiView(ApiView):
 
 
 _TEXTS = {
-    400: "A value, the body or a filter cannot be used.",
+    400: "A value, the body or the address's query cannot be used.",
     401: "No credentials, or bad ones.",
     403: "The token's scopes or the role do not carry this.",
     404: "There is nothing at this address, or it is not yours.",
@@ -77,5 +89,5 @@ def problems(*statuses: int) -> dict[tuple[int, str], OpenApiResponse]:
         (status, "application/problem+json"): OpenApiResponse(
             ProblemSerializer, description=_TEXTS[status]
         )
-        for status in sorted({*statuses, 401, 405, 406, 429})
+        for status in sorted({*statuses, 400, 401, 405, 406, 429})
     }

@@ -89,6 +89,9 @@ def _bad_cursor() -> ValidationError:
     )
 
 
+PAGING = frozenset({"cursor", "ordering", "page_size"})
+
+
 class KeysetPagination(BasePagination):
     """`?ordering=&page_size=&cursor=`. The view names what may be ordered by in `orderings`."""
 

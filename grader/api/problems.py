@@ -32,13 +32,13 @@ class BodyTooLarge(exceptions.APIException):
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
     """Turn what a view raised into a problem document; None lets a defect become a 500."""
-    response = _response(exc)
+    response = _response(exc, context.get("view"))
     if response is not None:
         set_rollback()
     return response
 
 
-def _response(exc: Exception) -> Response | None:
+def _response(exc: Exception, view: Any) -> Response | None:
     if isinstance(exc, Refused):
         return _refused(exc)
     if isinstance(exc, Http404):
@@ -51,7 +51,7 @@ def _response(exc: Exception) -> Response | None:
     if isinstance(exc, UnreadablePostError | SuspiciousOperation):
         return problem(400, "malformed", "The request's body could not be read.")
     if isinstance(exc, exceptions.APIException):
-        return _from_framework(exc)
+        return _from_framework(exc, view)
     return None
 
 
@@ -63,7 +63,7 @@ def _refused(refusal: Refused) -> Response:
     return response
 
 
-def _from_framework(exc: exceptions.APIException) -> Response:
+def _from_framework(exc: exceptions.APIException, view: Any) -> Response:
     if isinstance(exc, exceptions.ValidationError):
         errors = _flatten(exc.detail)
         detail = "Some values cannot be used; `errors` says which and why."
@@ -71,12 +71,36 @@ def _from_framework(exc: exceptions.APIException) -> Response:
     else:
         codes = exc.get_codes()
         code = codes if isinstance(codes, str) else exc.default_code
-        response = problem(exc.status_code, code, str(exc.detail))
+        response = problem(exc.status_code, code, _what_to_do(exc, view) or str(exc.detail))
     if header := getattr(exc, "auth_header", None):
         response["WWW-Authenticate"] = header
     if (wait := getattr(exc, "wait", None)) is not None:
         response["Retry-After"] = str(max(1, math.ceil(wait)))
     return response
+
+
+def _what_to_do(exc: exceptions.APIException, view: Any) -> str:
+    """Return what the caller can do where the framework's text does not say it; else ""."""
+    if isinstance(exc, exceptions.NotAuthenticated):
+        if str(getattr(exc, "auth_header", "")).startswith("Basic"):
+            return "Send your user name and password: an `Authorization` header of HTTP Basic."
+        return (
+            "Send the header `Authorization: Token ...` with an API token of yours. `POST "
+            "/api/v1/tokens/`, with user name and password (HTTP Basic), makes one."
+        )
+    if isinstance(exc, exceptions.MethodNotAllowed) and view is not None:
+        return f"This address does not take this method. It takes {_words(view.allowed_methods)}."
+    if isinstance(exc, exceptions.UnsupportedMediaType) and view is not None:
+        types = [parser.media_type for parser in view.get_parsers()]
+        return f"The body's Content-Type is not taken. Send {_words(types, 'or')}."
+    if isinstance(exc, exceptions.NotAcceptable) and view is not None:
+        types = list(dict.fromkeys(each.media_type for each in view.get_renderers()))
+        return f"The Accept header asks for what this address does not give: {_words(types, 'or')}."
+    return ""
+
+
+def _words(names: list[str], link: str = "and") -> str:
+    return f" {link} ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
 def problem(

@@ -56,6 +56,10 @@ class DifferenceSerializer(serializers.Serializer[Any]):
         help_text="`same` number by number; `within` what a correct result may be off; "
         "`different` by more; `missing` on one side, or of another shape.",
     )
+    missing_on = serializers.ChoiceField(
+        ["left", "right", ""],
+        help_text="Which side lacks the result; empty where both have one, also of other shapes.",
+    )
     units = serializers.FloatField(
         allow_null=True, help_text="The largest difference, in units; null if not finite."
     )
@@ -87,7 +91,11 @@ class ParitySerializer(serializers.Serializer[Any]):
     left = serializers.CharField()
     right = serializers.CharField()
     other = serializers.SerializerMethodField()
-    agrees = serializers.BooleanField(source="parity.agrees")
+    agrees = serializers.BooleanField(
+        source="parity.agrees",
+        help_text="Whether every result is on both sides and within the tolerance of the other: "
+        "false also where those that can be compared agree and others are missing.",
+    )
     summary = serializers.CharField()
     results = DifferenceSerializer(source="parity.results", many=True)
     groups = GroupPairSerializer(source="parity.groups", many=True)

@@ -84,11 +84,20 @@ class TestProblems:
         assert_problem(client.get(f"{ROOT}/submissions/malformed!/"), 404, "not_found")
         assert_problem(client.get(f"{ROOT}/submissions/{'a' * 16}/"), 404, "not_found")
         assert_problem(client.get(f"{ROOT}/exercises/nothing/"), 404)
-        assert_problem(client.delete(f"{ROOT}/exercises/"), 405)
-        assert_problem(client.get(f"{ROOT}/exercises/", headers={"Accept": "image/png"}), 406)
+        gone = assert_problem(client.delete(f"{ROOT}/exercises/"), 405)
+        assert "It takes GET, HEAD and OPTIONS." in gone["detail"]
+        answer = client.get(f"{ROOT}/exercises/", headers={"Accept": "image/png"})
+        assert "does not give: application/json." in assert_problem(answer, 406)["detail"]
+        unknown = assert_problem(api().get(f"{ROOT}/submissions/"), 401)
+        assert "Send the header `Authorization: Token ...`" in unknown["detail"]
+        unknown = assert_problem(api().get(f"{ROOT}/tokens/"), 401)
+        assert "HTTP Basic" in unknown["detail"]
 
     def test_the_first_page_leads_to_all_others(self, client: Client, exercise: Exercise) -> None:
         links = client.get(f"{ROOT}/").json()
+        methods = links.pop("methods")
+        assert (methods["runs"], methods["regrades"]) == (["POST"], ["GET", "POST"])
+        assert (methods.keys(), methods["docs"]) == (links.keys(), ["GET"])
         assert set(links) == {path.split("/")[3] for path in schema.generate()["paths"]} - {""} | {
             "schema",
             "docs",
@@ -100,7 +109,9 @@ class TestProblems:
         self, api: Api, learner: User, exercise: Exercise
     ) -> None:
         url = f"{ROOT}/exercises/rmsnorm/submissions/"
-        assert_problem(api(learner).post(url, b"<a/>", content_type="application/xml"), 415)
+        answer = api(learner).post(url, b"<a/>", content_type="application/xml")
+        detail = assert_problem(answer, 415)["detail"]
+        assert "Send application/json or multipart/form-data." in detail
 
     def test_throttling_says_when_to_come_back(
         self, client: Client, exercise: Exercise, settings: Any

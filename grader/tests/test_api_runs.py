@@ -16,7 +16,7 @@ from grader import tasks
 from grader.api.runs import RunSerializer
 from grader.models import CodeRun, Exercise, Submission
 
-from .calls import ROOT, Api, assert_problem
+from .calls import ROOT, Api, Submit, assert_problem
 from .conftest import SOURCE, FakeBroker
 
 pytestmark = pytest.mark.django_db
@@ -170,5 +170,19 @@ class TestRepeated:
         assert list(body["errors"]) == [name]
         assert "ask once for each" in body["errors"][name][0]
 
-    def test_that_holds_at_every_address(self, api: Api) -> None:
-        assert_problem(api().get(f"{ROOT}/exercises/?x=1&x=2"), 400, "invalid")
+    @pytest.mark.parametrize(
+        "place", ["", "exercises/", "exercises/rmsnorm/", "chapters/", "schema/"]
+    )
+    def test_what_no_address_reads_is_refused_by_its_name(self, api: Api, place: str) -> None:
+        body = assert_problem(api().get(f"{ROOT}/{place}?x=1"), 400, "invalid")
+        (text,) = body["errors"]["x"]
+        assert text == "There is no such query parameter. This address takes none."
+
+    @pytest.mark.parametrize("place", ["", "source", "events/"])
+    def test_that_holds_at_a_submission_too(
+        self, api: Api, submit: Submit, learner: User, place: str
+    ) -> None:
+        url = f"{ROOT}/submissions/{submit().public_id}/{place}"
+        assert api(learner).get(url).status_code == 200
+        body = assert_problem(api(learner).get(f"{url}?x=1"), 400, "invalid")
+        assert list(body["errors"]) == ["x"]

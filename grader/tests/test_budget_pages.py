@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
 from django.template.loader import render_to_string
 from django.test import Client
 
@@ -23,9 +24,11 @@ def fused(exercise: Exercise) -> Exercise:
 @pytest.mark.django_db
 class TestExercise:
     def test_the_page_says_the_budget_and_nothing_of_backward(
-        self, client: Client, fused: Exercise
+        self, client: Client, fused: Exercise, learner: User
     ) -> None:
+        client.force_login(learner)
         page = client.get(fused.get_absolute_url()).content.decode()
+        assert "Run does not count what is moved; Submit does" in page
         assert f"{BUDGET}, in 1 launch." in page
         assert "shape 8 × 4096" in page
         assert "At most 2.25 times the bytes of x moved, in one launch" in page
@@ -37,9 +40,13 @@ class TestExercise:
         assert "20 s of time by the clock" in aside
         assert "64 sources of kernels built" in aside
 
-    def test_another_exercises_page_has_no_budget(self, client: Client, exercise: Exercise) -> None:
+    def test_another_exercises_page_has_no_budget(
+        self, client: Client, exercise: Exercise, learner: User
+    ) -> None:
+        client.force_login(learner)
         page = client.get(exercise.get_absolute_url()).content.decode()
         assert "Budget" not in page
+        assert "what is moved" not in page
         assert "<code>backward(dout)</code> returns dx" in page
         assert "10 s of time by the clock" in page
 
@@ -51,9 +58,11 @@ class TestExercise:
 
 
 def test_a_report_says_what_rests_on_the_counts() -> None:
-    counted = {"shape": [16, 1024], "dtype": "float32", "rows": []}
+    row = {"direction": "forward", "bytes_read": 69632, "bytes_written": 65536, "launches": 1}
+    counted = {"shape": [16, 1024], "dtype": "float32", "rows": [{**row, "bytes_least": 135168}]}
     template = "grader/_report_counted.html"
     without = render_to_string(template, {"counted": counted, "has_budget": ()})
     assert "and do not count for the score." in without
+    assert "69,632" in without
     with_budget = render_to_string(template, {"counted": counted, "has_budget": (1,)})
     assert "the exercise’s budget rests on them, and nothing else." in with_budget

@@ -99,6 +99,17 @@ def test_the_admin_shows_it(wrong: Submission, grader: User, client: Client) -> 
     assert f"0.75, in place of 0.25: {REASON}" in page.content.decode()
 
 
+def test_the_page_says_beside_the_score_who_set_it(
+    wrong: Submission, learner: User, grader: User, client: Client
+) -> None:
+    client.force_login(learner)
+    assert "set by a grader" not in client.get(wrong.get_absolute_url()).content.decode()
+    services.override_score(wrong, grader, 0.75, REASON)
+    page = client.get(wrong.get_absolute_url()).content.decode()
+    assert '<a href="#notes-title">set by a grader</a>' in page
+    assert page.index('id="notes-title"') < page.index(f"A grader set the score: {REASON}")
+
+
 def test_learners_give_themselves_none(wrong: Submission, learner: User) -> None:
     with pytest.raises(errors.NotAllowed):
         services.override_score(wrong, learner, 1.0, REASON)

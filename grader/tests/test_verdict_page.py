@@ -118,7 +118,7 @@ def test_what_an_accepted_program_moves_is_shown(page: Callable[..., str]) -> No
     assert "What it moves" in text
     assert "16 × 1024 float32" in text
     # In the unit of the notes beside it: 16 × 1024 numbers of four bytes are one.
-    for cell in ('131072<br><span class="muted">2 NDs', ">1 NDs"):
+    for cell in ('131,072<br><span class="muted">2 NDs', ">1 NDs"):
         assert cell in text
     for cell in ("16 × 1 × 1,</span> <span>128 × 1 × 1", "25 %", ">7<", ">31<", "75 %"):
         assert cell in text

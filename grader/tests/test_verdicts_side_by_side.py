@@ -285,8 +285,15 @@ class TestParity:
         grade_on_gpu(submission, report=report)
         text = page(submission)
         assert "Processor and GPU side by side" in text
-        assert "one differs by more than a correct one may be off." in text
-        assert "1 of 2 results are not on both sides." in text
+        assert (
+            "Of 2 results of the public cases, 1 can be compared. These do not all agree: "
+            "1 of 1 differs by more than a correct one may be off. Missing, On a GPU: dx of"
+        ) in text
+
+    def test_a_side_without_results_is_not_compared(self, kernels: Submit, page: Any) -> None:
+        submission = self.graded(kernels(), 1.0, 2.0)
+        grade_on_gpu(submission, "runtime_error", report={"failure": {"message": "It stopped."}})
+        assert "side by side" not in page(submission)
 
     def test_the_accepted_submission_is_compared_with_and_nobody_elses(
         self, kernels: Submit, submit: Submit, other: User, api: Api

@@ -46,26 +46,39 @@ class ParityView:
     def summary(self) -> str:
         """What the comparison of the public cases says, in a sentence or two."""
         results, worst = self.parity.results, self.parity.worst
-        if not results:
-            return (
-                "The results of the public cases were not kept on both sides, so that only the "
-                "counts of cases can be compared."
-            )
-        missing = sum(result.agreement is Agreement.MISSING for result in results)
-        lost = f" {missing} of {len(results)} results are not on both sides." if missing else ""
         if worst is None:
-            return "No result of a public case is on both sides."
-        if worst.agreement is Agreement.SAME:
-            return f"The results of the public cases are the same, number by number.{lost}"
-        if worst.agreement is Agreement.WITHIN:
+            return " ".join(["No result of a public case can be compared.", *self._missing()])
+        shared = [each for each in results if each.agreement is not Agreement.MISSING]
+        if len(shared) < len(results):
+            head = f"Of {len(results)} results of the public cases, {len(shared)} can be compared. "
+            return " ".join([head + self._agreement(shared, "These"), *self._missing()])
+        return self._agreement(shared, "The results of the public cases")
+
+    def _agreement(self, shared: list[Difference], what: str) -> str:
+        off = sum(each.agreement is Agreement.DIFFERENT for each in shared)
+        if off:
+            differ = "differ" if off > 1 else "differs"
             return (
-                "The results of the public cases agree: none differs by more than a correct one "
-                f"may be off.{lost}"
+                f"{what} do not all agree: {off} of {len(shared)} {differ} by more than a correct "
+                "one may be off."
             )
-        return (
-            "The results of the public cases do not agree: one differs by more than a correct one "
-            f"may be off.{lost}"
-        )
+        if all(each.agreement is Agreement.SAME for each in shared):
+            return f"{what} are the same, number by number."
+        return f"{what} agree: none differs by more than a correct one may be off."
+
+    def _missing(self) -> Iterator[str]:
+        """Yield a sentence for each way in which results cannot be compared."""
+        missing = [each for each in self.parity.results if each.agreement is Agreement.MISSING]
+        places = {
+            "left": f"Missing, {self.left}",
+            "right": f"Missing, {self.right}",
+            "": "Of another shape",
+        }
+        for side, words in places.items():
+            found = [each for each in missing if each.missing_on == side]
+            if found:
+                names = (f"{each.quantity} of “{self._title(each.case)}”" for each in found)
+                yield f"{words}: {', '.join(names)}."
 
     @property
     def worst(self) -> Difference | None:

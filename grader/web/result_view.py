@@ -170,6 +170,11 @@ class ResultView:
         score = self.verdict.score
         return None if score is None else int(score * 100 + 1e-9)
 
+    @property
+    def score_is_set(self) -> bool:
+        """Whether a grader gave the score in place of the grading's; the first note says why."""
+        return self.counts and hasattr(self.submission, "override")
+
     @cached_property
     def report(self) -> dict[str, Any]:
         """What the worker found; after a person's decision its objection is a note."""

@@ -14,8 +14,11 @@ from drf_spectacular.renderers import (
 )
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.permissions import AllowAny
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
 
 from grader.api import schema
+from grader.api.base import check_query
 
 
 class SchemaView(SpectacularAPIView):
@@ -29,6 +32,17 @@ class SchemaView(SpectacularAPIView):
         OpenApiYamlRenderer,
         OpenApiJsonRenderer,
     )
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        check_query(request, frozenset())
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        finished = super().finalize_response(request, response, *args, **kwargs)
+        if response.exception:
+            # A problem document is JSON, also where YAML was asked for.
+            finished.accepted_renderer = JSONRenderer()
+        return finished
 
 
 def docs(request: HttpRequest) -> HttpResponse:

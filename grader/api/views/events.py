@@ -47,6 +47,7 @@ class AfterSerializer(serializers.Serializer[Any]):
 
 
 class EventsView(ApiView):
+    query = frozenset({"after"})
     scopes = {"GET": Scope.READ}
 
     @extend_schema(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.urls import reverse
+from django.urls import resolve, reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -37,6 +37,10 @@ class IndexSerializer(serializers.Serializer[Any]):
     workers = serializers.URLField()
     schema = serializers.URLField()
     docs = serializers.URLField()
+    methods = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="Which methods each of them takes: `runs` takes POST alone.",
+    )
 
 
 class IndexView(PublicApiView):
@@ -47,5 +51,17 @@ class IndexView(PublicApiView):
         tags=["index"],
     )
     def get(self, request: Request) -> Response:
-        links = {name: request.build_absolute_uri(reverse(f"api:{name}")) for name in PLACES}
+        paths = {name: reverse(f"api:{name}") for name in PLACES}
+        links: dict[str, Any] = {
+            name: request.build_absolute_uri(path) for name, path in paths.items()
+        }
+        links["methods"] = {name: _methods(path) for name, path in paths.items()}
         return Response(IndexSerializer(links).data)
+
+
+def _methods(path: str) -> list[str]:
+    """Return the methods that the view at a path takes; a plain function is a page to read."""
+    view = getattr(resolve(path).func, "view_class", None)
+    if view is None:
+        return ["GET"]
+    return [name for name in ("GET", "POST") if hasattr(view, name.lower())]

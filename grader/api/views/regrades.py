@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from grader import services
 from grader.api.base import ApiView, caller, problems
-from grader.api.pagination import KeysetPagination
+from grader.api.pagination import PAGING, KeysetPagination
 from grader.api.permissions import Scoped, SeesRegrades
 from grader.api.regrades import (
     CommitSerializer,
@@ -42,6 +42,7 @@ class RegradesView(ApiView, GenericAPIView[RegradeRun]):
     scopes = SCOPES
     serializer_class = RegradeSummarySerializer
     pagination_class = KeysetPagination
+    query = PAGING
     filter_backends = ()
     queryset = RegradeRun.objects.select_related("created_by")
     orderings = ("-created_at", "created_at")
@@ -94,6 +95,7 @@ class RegradeItemsView(ApiView, GenericAPIView[RegradeItem]):
     scopes = SCOPES
     serializer_class = RegradeItemSerializer
     pagination_class = KeysetPagination
+    query = PAGING
     filter_backends = ()
     queryset = RegradeItem.objects.select_related("submission__user", "submission__exercise").defer(
         "report", "old_report", "submission__source", "submission__report"

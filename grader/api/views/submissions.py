@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from grader import services
 from grader.api.base import ApiView, caller, problems
 from grader.api.filters import SubmissionFilter
-from grader.api.pagination import KeysetPagination
+from grader.api.pagination import PAGING, KeysetPagination
 from grader.api.permissions import Scoped, sees_all
 from grader.api.serializers import (
     NewDecisionSerializer,
@@ -55,6 +55,7 @@ class SubmissionsView(ApiView, GenericAPIView[Submission]):
     scopes = {"GET": Scope.READ}
     serializer_class = SubmissionSummarySerializer
     filterset_class = SubmissionFilter
+    query = PAGING.union(SubmissionFilter.base_filters)
     pagination_class = KeysetPagination
     orderings = (
         "-created_at",
