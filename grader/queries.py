@@ -59,8 +59,25 @@ def own_submissions(user: User | AnonymousUser) -> QuerySet[Submission]:
     )
 
 
+# By the chapter's place, then by its own; what belongs to no chapter comes last.
+IN_ORDER = (
+    F("chapter__course__position").asc(nulls_last=True),
+    F("chapter__course__slug").asc(nulls_last=True),
+    F("chapter__position").asc(nulls_last=True),
+    F("chapter__slug").asc(nulls_last=True),
+    "position",
+    "slug",
+)
+
+
 def published_exercises() -> QuerySet[Exercise]:
-    return Exercise.objects.filter(is_published=True).select_related("chapter__course")
+    """Return the exercises that are open to learners, in the order of the course.
+
+    One whose chapter is not published is not, like all else that the chapter shows.
+    """
+    shown = Q(chapter__isnull=True) | Q(chapter__published=True)
+    exercises = Exercise.objects.filter(shown, is_published=True)
+    return exercises.select_related("chapter__course").order_by(*IN_ORDER)
 
 
 def visible_exercises(user: User | AnonymousUser) -> QuerySet[Exercise]:

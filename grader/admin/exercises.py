@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from simple_history.admin import SimpleHistoryAdmin
 
 from courses.rendering import Rendered
+from grader import queries
 from grader.models import Exercise
 from grader.services.exercises import render, save_exercise
 from grader.services.strength import why_not_publishable
@@ -57,11 +58,25 @@ class ExerciseForm(forms.ModelForm):
 @admin.register(Exercise)
 class ExerciseAdmin(SimpleHistoryAdmin):
     form = ExerciseForm
-    list_display = ("title", "slug", "chapter", "is_published", "accepts_submissions", "updated_at")
+    list_display = (
+        "title",
+        "slug",
+        "chapter",
+        "is_published",
+        "open_to_learners",
+        "accepts_submissions",
+        "updated_at",
+    )
+    ordering = queries.IN_ORDER
     list_filter = ("is_published", "accepts_submissions", "chapter")
     list_select_related = ("chapter",)
     search_fields = ("slug", "title", "statement")
     fields = ExerciseForm.Meta.fields
+
+    @admin.display(boolean=True, description="learners see it")
+    def open_to_learners(self, exercise: Exercise) -> bool:
+        """False also where the chapter is not published."""
+        return exercise.is_open_to_learners
 
     def save_model(self, request: HttpRequest, obj: Exercise, form: Any, change: bool) -> None:
         # The form's chapter is the author's word, and the slug kept for loads follows it.

@@ -74,6 +74,11 @@ class Exercise(models.Model):
         return reverse("grader:exercise", args=[self.slug])
 
     @property
+    def is_open_to_learners(self) -> bool:
+        """Whether learners see it: it is published, and so is its chapter, if it has one."""
+        return self.is_published and (self.chapter is None or self.chapter.published)
+
+    @property
     def requirement(self) -> str:
         """The name under which a chapter may require this exercise."""
         return f"exercise:{self.slug}"

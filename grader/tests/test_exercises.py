@@ -276,3 +276,47 @@ def test_a_processors_verdict_on_kernels_counts_unless_a_device_is_required(sett
     settings.GRADING = {**settings.GRADING, "CUPY_REQUIRES_DEVICE": True}
     assert (Track.NUMPY.kind, Track.NUMPY.second_kind) == (NodeKind.FUNCTIONAL, None)
     assert (Track.CUPY.kind, Track.CUPY.second_kind) == (NodeKind.DEVICE, NodeKind.FUNCTIONAL)
+
+
+class TestOpenToLearners:
+    @pytest.fixture
+    def submission(self, submit: Any) -> Any:
+        return submit()
+
+    def test_an_exercise_is_closed_with_its_chapter_and_opens_with_it(
+        self, client: Client, learner: User, exercise: Exercise, chapter: Chapter, submission: Any
+    ) -> None:
+        client.force_login(learner)
+        rest = f"/api/v1/exercises/{exercise.slug}/"
+        for published, status in ((False, 404), (True, 200)):
+            chapter.published = published
+            chapter.save()
+            assert client.get(exercise.get_absolute_url()).status_code == status
+            assert client.get(rest).status_code == status
+            assert len(client.get("/api/v1/exercises/").json()) == published
+            # What was sent before stays to be read, without a link that leads to nothing.
+            verdict = client.get(submission.get_absolute_url())
+            linked = f'href="{exercise.get_absolute_url()}' in verdict.content.decode()
+            assert (verdict.status_code, linked) == (200, published)
+
+    def test_an_exercise_of_no_chapter_is_open(self, client: Client, exercise: Exercise) -> None:
+        Exercise.objects.update(chapter=None)
+        assert client.get(exercise.get_absolute_url()).status_code == 200
+
+    def test_they_come_in_the_order_of_the_course(
+        self, client: Client, admin_client: Client, exercise: Exercise, chapter: Chapter
+    ) -> None:
+        # The names and the places within a chapter would give another order.
+        later = Chapter.objects.create(
+            course=chapter.course, slug="later", title="Later", position=chapter.position + 1
+        )
+        expected = ["rmsnorm", "layernorm", "a-first", "without"]
+        rows = (("layernorm", chapter, 2), ("a-first", later, 1), ("without", None, 0))
+        for slug, place, position in rows:
+            Exercise.objects.create(
+                slug=slug, title=slug, chapter=place, position=position, is_published=True
+            )
+        listed = client.get("/api/v1/exercises/").json()
+        assert [each["slug"] for each in listed] == expected
+        page = admin_client.get(reverse("admin:grader_exercise_changelist"))
+        assert [each.slug for each in page.context["cl"].result_list] == expected

@@ -103,6 +103,11 @@ class SubmissionPage(ResultView):
         return tags == ["*"] or any(tag.partition("-")[0] == version for tag in tags)
 
     @property
+    def exercise_is_open(self) -> bool:
+        """Whether its page can be linked to: learners see it."""
+        return self.exercise.is_open_to_learners
+
+    @property
     def can_resubmit(self) -> bool:
         failed = any(result.outcome == "not_gradable" for result in self.results)
         return failed and self.exercise.accepts_submissions
