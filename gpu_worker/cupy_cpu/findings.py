@@ -16,18 +16,23 @@ MAX_FINDINGS: Final = 32
 MAX_KERNELS: Final = 32
 MAX_FINDING_CHARACTERS: Final = 1_500
 
-_found: dict[tuple[str, str, int], dict[str, Any]] = {}
+_found: dict[tuple[str, str, int, int], dict[str, Any]] = {}
 _faults: list[str] = []
 _kernels: dict[str, dict[str, Any]] = {}
 _latest: tuple[LaunchReport | None, int] = (None, 0)
 
 
 def add(diagnostic: Diagnostic, build: int) -> None:
-    """Keep a diagnostic of a kernel of a build, the first of its kind at its line."""
+    """Keep a diagnostic of a kernel of a build, the worst of its kind at its line.
+
+    What is about arguments of a launch is kept for each argument.
+    """
     fields = diagnostic.as_dict()
-    key = (fields["kind"], fields["kernel"], fields["line"] or 0)
-    if key not in _found and len(_found) < MAX_FINDINGS:
-        fields.pop("detail", None)
+    argument = int(fields.pop("detail").get("argument", 0))
+    key = (fields["kind"], fields["kernel"], fields["line"] or 0, argument)
+    known = _found.get(key)
+    is_worse = known is not None and (known["severity"], fields["severity"]) == ("warning", "error")
+    if is_worse or (known is None and len(_found) < MAX_FINDINGS):
         fields["message"] = str(fields["message"])[:MAX_FINDING_CHARACTERS]
         _found[key] = {**fields, "build": build}
     if fields["severity"] == "error":

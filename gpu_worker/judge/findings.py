@@ -7,6 +7,7 @@ learner wrote the source as it stands.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -20,6 +21,7 @@ from gpu_worker.sandbox.inside.building import BuildRequest
 
 MAX_FINDINGS: Final = 12
 _SEVERITIES: Final = ("error", "warning", "note")
+_ARGUMENT: Final = re.compile(r"For argument \d+\b")
 
 
 def findings(
@@ -38,16 +40,28 @@ def findings(
 
 
 def merged(found: Sequence[Finding]) -> list[Finding]:
-    """Return each kind at each line once, whatever the instance of a template, the worst first."""
-    first: dict[tuple[str, int | None, str], Finding] = {}
-    for item in found:
-        name = item.kernel.partition("<")[0]
-        first.setdefault((item.kind, item.line or item.kernel_line, name), item)
+    """Return each kind at each line once, whatever the instance of a template, the worst first.
+
+    What is about an argument of a launch is kept for each argument. The judge's own words, which
+    name none, add nothing to what is as bad and was told of an argument.
+    """
+    kept: dict[tuple[str, int | None, str], dict[str, Finding]] = {}
     order = sorted(
-        first.values(),
-        key=lambda item: (_SEVERITIES.index(item.severity), cause_rank(item.kind)),
+        found, key=lambda item: (_SEVERITIES.index(item.severity), cause_rank(item.kind))
     )
-    return order[:MAX_FINDINGS]
+    for item in order:
+        name = item.kernel.partition("<")[0]
+        same = kept.setdefault((item.kind, item.line or item.kernel_line, name), {})
+        about = _ARGUMENT.match(item.message)
+        if about or not same:
+            same.setdefault(about[0] if about else "", item)
+    chosen = [item for same in kept.values() for item in same.values()]
+    return sorted(chosen, key=order.index)[:MAX_FINDINGS]
+
+
+def has_error(found: Sequence[Finding]) -> bool:
+    """Whether something that was found is an error."""
+    return any(finding.severity == "error" for finding in found)
 
 
 def _of_launches(

@@ -13,7 +13,7 @@ from typing import Final, Literal
 import numpy as np
 
 from gpu_worker.exercises import Exercise, get
-from gpu_worker.judge import casegen, reporting
+from gpu_worker.judge import casegen, kernel_track, reporting
 from gpu_worker.judge.budgets import Spent, budget_results, over_budget, spent
 from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.case import Case
@@ -30,8 +30,8 @@ from gpu_worker.judge.execution import (
     memory_texts,
     problem_stop,
 )
-from gpu_worker.judge.findings import merged
-from gpu_worker.judge.kernel_track import EXECUTION, adjusted, findings_of
+from gpu_worker.judge.findings import has_error, merged
+from gpu_worker.judge.kernel_track import EXECUTION, adjusted, findings_of, with_reason
 from gpu_worker.judge.public_results import public_results
 from gpu_worker.judge.receipts import receipt
 from gpu_worker.judge.refusals import source_breach
@@ -317,6 +317,7 @@ def _conclude(grading: _Grading) -> Graded:
         with grading.timed("looking for known mistakes"):
             runs = [execution.judged for execution in grading.executions]
             mistakes = diagnose(grading.exercise, runs)
+            mistakes = kernel_track.explained(grading.exercise, mistakes, grading.findings)
     score = 0.0 if outcome in _ENDING_OUTCOMES else reporting.score_of(groups)
     # The first run's output only: the second's could hold hidden inputs.
     printed = grading.executions[0].run
@@ -327,7 +328,7 @@ def _conclude(grading: _Grading) -> Graded:
         failure=_failure(grading, stop, failed, mistakes) or over,
         mistakes=mistakes,
         notes=[
-            *_notes(outcome, explained=bool(mistakes) or _has_error(grading.findings)),
+            *_notes(outcome, explained=bool(mistakes) or has_error(grading.findings)),
             *reporting.speed_notes(grading.speed),
             *reporting.counted_notes(grading.counted),
         ],
@@ -361,7 +362,8 @@ def _failure(
     else:
         assert failed is not None  # noqa: S101  looked at above
         titles = grading.exercise.group_titles
-        failure, outcome = reporting.case_failure(failed, lines, titles), failed.verdict.outcome
+        failure = reporting.case_failure(failed, lines, titles)
+        failure, outcome = with_reason(failure, failed, grading.findings), failed.verdict.outcome
     if NOT_REPEATED not in failure.message and names_sign(
         grading.exercise, mistakes, Sign.NOT_REPEATABLE
     ):
@@ -377,10 +379,6 @@ def _execution(grading: _Grading) -> str:
     if grading.device:
         return grading.device.execution
     return EXECUTION if grading.builds else ""
-
-
-def _has_error(found: list[Finding]) -> bool:
-    return any(finding.severity == "error" for finding in found)
 
 
 def _notes(outcome: Outcome, *, explained: bool) -> list[str]:

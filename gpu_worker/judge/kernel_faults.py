@@ -27,6 +27,9 @@ MEANINGS: Final[Mapping[str, str]] = {
     "uninitialised-global": "A thread reads elements of an array that nothing was written to.",
     "global-race": "Two threads write the same element of an array, or one reads what another "
     "writes, without an atomic operation.",
+    "atomic-sum": "Several threads or blocks add floating-point numbers to one place. Atomic sums "
+    "of floating-point numbers round differently in each order, and that changes from run to run. "
+    "Let each block write its part, and add the parts in a fixed order in a second kernel.",
     "launch-size": "A launch has a grid or a block that no device takes: at most 1024 threads in a "
     "block and no more than the kernel's __launch_bounds__, at least one block, at most 65535 "
     "blocks in y and z.",

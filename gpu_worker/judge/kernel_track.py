@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from gpu_worker.cuda_cpu.device.kinds import CAUSES
+from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.builds import Builds
-from gpu_worker.judge.case import Case
+from gpu_worker.judge.case import Case, describe
+from gpu_worker.judge.compare import Sign
+from gpu_worker.judge.diagnosis import JudgedCase, names_sign
 from gpu_worker.judge.execution import FLAGGED_STOP, Execution, Stop
-from gpu_worker.judge.findings import findings
+from gpu_worker.judge.findings import findings, merged
+from gpu_worker.judge.kernel_faults import MEANINGS
 from gpu_worker.judge.notes import read_notes
-from gpu_worker.protocol import Finding, Outcome
+from gpu_worker.judge.transcript import Raised
+from gpu_worker.protocol import Failure, Finding, Mistake, Outcome
 from gpu_worker.sandbox.client import RunResult
 from gpu_worker.sandbox.inside.wire import WireError
 
@@ -42,6 +48,37 @@ def findings_of(
     if builds.forged or _notes_are_forged(run):
         return []
     return findings(source, builds.requests, builds.diagnostics, read_notes(run.frames), cases)
+
+
+def explained(
+    exercise: Exercise, mistakes: Sequence[Mistake], found: Sequence[Finding]
+) -> list[Mistake]:
+    """Return the mistakes without "results do not repeat" where threads that race are the reason.
+
+    What that mistake advises, to draw no random numbers, would lead away from what was found.
+    """
+    causes = {item.kind for item in found if item.severity == "error"}.intersection(CAUSES)
+    return [
+        item
+        for item in mistakes
+        if not causes or not names_sign(exercise, [item], Sign.NOT_REPEATABLE)
+    ]
+
+
+def with_reason(failure: Failure, failed: JudgedCase | None, found: Sequence[Finding]) -> Failure:
+    """Return the failure with what was found of the launch that was refused, in its own words.
+
+    They are more than the kind's meaning: of which argument, and what to pass instead.
+    """
+    problem = failed.played.problem if failed else None
+    if failed is None or not isinstance(problem, Raised) or problem.name != "CUDADriverError":
+        return failure
+    where = describe(failed.case)
+    errors = [item for item in merged(found) if item.severity == "error" and item.case == where]
+    if not errors:
+        return failure
+    message = failure.message.replace(MEANINGS[errors[0].kind], errors[0].message)
+    return failure.model_copy(update={"message": message})
 
 
 def _notes_are_forged(run: RunResult) -> bool:

@@ -6,7 +6,7 @@ import ctypes
 import struct
 from typing import Final
 
-VERSION: Final = 3
+VERSION: Final = 4
 SHARED_SLOT: Final = 256
 FRAMES: Final = 8
 FINDINGS: Final = 16
@@ -92,7 +92,6 @@ class Launch(ctypes.Structure):
         ("barriers", _U64),
         ("warp_barriers", _U64),
         ("atomics", _U64),
-        ("float_atomics", _U64),
         ("steps", _U64),
         ("global_read", _U64),
         ("global_written", _U64),

@@ -27,6 +27,7 @@ class Kind(StrEnum):
     UNINITIALISED_SHARED = "uninitialised-shared"
     UNINITIALISED_GLOBAL = "uninitialised-global"
     GLOBAL_RACE = "global-race"
+    ATOMIC_SUM = "atomic-sum"
     LAUNCH_SIZE = "launch-size"
     SHARED_SIZE = "shared-size"
     UNWRITTEN_OUTPUT = "unwritten-output"
@@ -51,6 +52,7 @@ CAUSES: Final = (
     Kind.DIVERGENT_BARRIER,
     Kind.MISSING_BARRIER,
     Kind.GLOBAL_RACE,
+    Kind.ATOMIC_SUM,
     Kind.ORDER_DEPENDENT,
 )
 """What brings other findings about, first: threads that race also read what is not yet written."""
@@ -84,6 +86,7 @@ class Native(IntEnum):
     FAULT = 18
     STEP_LIMIT = 19
     TRAP = 20
+    ATOMIC_SUM = 21
 
 
 WARNINGS: Final = frozenset({Kind.HALF_ACCUMULATION, Kind.INTEGER_DIVISION, Kind.SHIFT})

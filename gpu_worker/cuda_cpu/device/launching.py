@@ -55,7 +55,8 @@ class Launching:
             kernel.max_dynamic_shared_size_bytes, kernel.launch_bound,
         )  # fmt: skip
         found += check_arguments(kernel.name, self.args, kernel.parameters)
-        if any(item.severity is Severity.ERROR for item in found):
+        found.sort(key=lambda item: item.severity is not Severity.ERROR)
+        if found and found[0].severity is Severity.ERROR:
             raise LaunchError(found)
         self.warnings = found
 
@@ -79,7 +80,9 @@ class Launching:
         for report in reports[1:]:
             known = {(item.kind, item.line) for item in first.diagnostics}
             first.diagnostics += [d for d in report.diagnostics if (d.kind, d.line) not in known]
-        self._compare(first, reachable, results)
+        if all(item.kind is not Kind.ATOMIC_SUM for item in first.diagnostics):
+            # Those sums explain that the orders differ; nothing else that does says it is atomic.
+            self._compare(first, reachable, results)
         first.diagnostics.sort(key=_rank)
         return first
 
@@ -182,7 +185,6 @@ class Launching:
             counters=self._counters(launch),
             diagnostics=[*self.warnings, *unique.values()],
             output=output.decode("utf-8", "replace"),
-            float_atomics=launch.float_atomics,
         )
 
     def _counters(self, launch: abi.Launch) -> Counters:
@@ -254,9 +256,7 @@ class Launching:
                         self.block,
                     )
                     offset = int(different[0])
-                    report.diagnostics.append(
-                        words.order_dependent(allocation, offset, report.float_atomics)
-                    )
+                    report.diagnostics.append(words.order_dependent(allocation, offset))
                     break
 
 

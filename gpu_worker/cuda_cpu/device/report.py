@@ -24,4 +24,3 @@ class LaunchReport:
     counters: Counters = field(default_factory=Counters)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     output: str = ""
-    float_atomics: int = 0

@@ -48,19 +48,9 @@ class Words:
         detail = {"thread": list(finding.thread), "block": list(finding.block)}
         return Diagnostic(kind, severity, self.kernel.name, line, message, detail)
 
-    def order_dependent(
-        self, allocation: Allocation, offset: int, float_atomics: int
-    ) -> Diagnostic:
+    def order_dependent(self, allocation: Allocation, offset: int) -> Diagnostic:
         """Return what it means that two orders of threads gave two results."""
         place = self._element(allocation, offset, 1)
-        if float_atomics:
-            message = (
-                f"The result depends on the order in which threads run, first at {place}. Atomic "
-                "sums of floating-point numbers round differently in each order; two runs on a "
-                "device differ in their last bits as well. For the same bits each time, let each "
-                "block write its part and add the parts in a fixed order in a second kernel."
-            )
-            return self._of(Kind.ORDER_DEPENDENT, Severity.WARNING, message)
         message = (
             f"The result depends on the order in which threads run, first at {place}. On a device "
             "that order changes from run to run. Either a barrier is missing between a write and a "
@@ -293,6 +283,15 @@ class Words:
             "second kernel."
         )
 
+    def atomic_sum(self, finding: abi.Finding) -> tuple[Kind, str]:
+        place = self._place(finding.address, finding.size)
+        who = "Several blocks" if finding.detail[0] else "Several threads of a block"
+        return Kind.ATOMIC_SUM, (
+            f"{who} add to {place}. Atomic sums of floating-point numbers round differently in "
+            "each order, and that changes from run to run. For the same bits each time, let each "
+            "block write its part and add the parts in a fixed order in a second kernel."
+        )
+
     def lane_absent(self, finding: abi.Finding) -> tuple[Kind, str]:
         lane, lanes = finding.detail[0], finding.detail[1]
         return Kind.WARP_SIZE, (
@@ -396,4 +395,5 @@ _DESCRIBED: Final[dict[Native, Callable[[Words, abi.Finding], tuple[Kind, str]]]
     Native.FAULT: Words.fault,
     Native.STEP_LIMIT: Words.step_limit,
     Native.TRAP: Words.trap,
+    Native.ATOMIC_SUM: Words.atomic_sum,
 }

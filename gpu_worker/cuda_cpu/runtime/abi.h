@@ -5,13 +5,13 @@
 
 namespace learnml {
 
-constexpr uint32_t VERSION = 3;
+constexpr uint32_t VERSION = 4;
 
 // Stable numbers: `device/kinds.py` gives each a name.
 enum Kind : uint32_t {
   OUT_OF_BOUNDS = 1, MISALIGNED, FREED, NULL_POINTER, OTHER_STACK, MISSING_BARRIER, DIVERGENT_BARRIER,
   UNINITIALISED_SHARED, UNINITIALISED_GLOBAL, GLOBAL_RACE, LANE_ABSENT, LANE_NOT_IN_MASK, INTEGER_OVERFLOW,
-  DIVISION_BY_ZERO, SHIFT_TOO_LARGE, HALF_ACCUMULATION, STACK_OVERFLOW, FAULT, STEP_LIMIT, TRAP,
+  DIVISION_BY_ZERO, SHIFT_TOO_LARGE, HALF_ACCUMULATION, STACK_OVERFLOW, FAULT, STEP_LIMIT, TRAP, ATOMIC_SUM,
 };
 
 enum Order : uint32_t { FORWARD = 0, REVERSE = 1, RANDOM = 2 };
@@ -69,7 +69,7 @@ struct Launch {
   uint64_t output_capacity, output_bytes;
   // Filled in by the launch.
   uint32_t fatal, finding_count, site_count, fenced;
-  uint64_t barriers, warp_barriers, atomics, float_atomics, steps;
+  uint64_t barriers, warp_barriers, atomics, steps;
   uint64_t global_read, global_written, shared_read, shared_written;
   Finding findings[FINDINGS];
   Site sites[SITES];

@@ -5,8 +5,7 @@ namespace learnml {
 
 template <class T, class F>
 __attribute__((no_sanitize("thread"))) T update(T *address, F change, int line) {
-  constexpr bool inexact = !std::is_integral_v<T>;
-  learnml_atomic(address, sizeof(T), inexact, line);
+  learnml_atomic(address, sizeof(T), line);
   const T before = *address;
   *address = change(before);
   return before;
@@ -19,13 +18,34 @@ struct Same {
 template <class T>
 using Given = typename Same<T>::type;  // not deduced: atomicAdd(&float_sum, 1) is right
 
+inline double wide(float x) { return x; }
+inline double wide(double x) { return x; }
+
+// The digits of a floating-point type's significand; 0 for vectors of them.
+template <class T>
+constexpr int SIGNIFICAND = 0;
+template <>
+inline constexpr int SIGNIFICAND<double> = 53;
+template <>
+inline constexpr int SIGNIFICAND<float> = 24;
+template <>
+inline constexpr int SIGNIFICAND<__half> = 11;
+template <>
+inline constexpr int SIGNIFICAND<__nv_bfloat16> = 8;
+
+template <class T>
+__attribute__((no_sanitize("thread"))) T add(T *address, T value, int line) {
+  learnml_atomic(address, sizeof(T), line);
+  const T before = *address;
+  if constexpr (SIGNIFICAND<T> > 0) learnml_sum(address, sizeof(T), wide(before), wide(value), SIGNIFICAND<T>, line);
+  else if constexpr (!std::is_integral_v<T>) learnml_sum(address, sizeof(T), 1, 1, 0, line);
+  *address = sum(before, value);
+  return before;
+}
+
 }  // namespace learnml
 
-#define LEARNML_ATOMIC(name, expression)                                                          \
-  template <class T>                                                                              \
-  T name(T *address, learnml::Given<T> value, int line = __builtin_LINE()) {                      \
-    return learnml::update(address, [value](T old) -> T { return static_cast<T>(expression); }, line); \
-  }                                                                                               \
+#define LEARNML_SCOPES(name)                                                                      \
   template <class T>                                                                              \
   T name##_block(T *address, learnml::Given<T> value, int line = __builtin_LINE()) {              \
     return name(address, value, line);                                                            \
@@ -34,7 +54,17 @@ using Given = typename Same<T>::type;  // not deduced: atomicAdd(&float_sum, 1) 
   T name##_system(T *address, learnml::Given<T> value, int line = __builtin_LINE()) {             \
     return name(address, value, line);                                                            \
   }
-LEARNML_ATOMIC(atomicAdd, learnml::sum(old, value))
+#define LEARNML_ATOMIC(name, expression)                                                          \
+  template <class T>                                                                              \
+  T name(T *address, learnml::Given<T> value, int line = __builtin_LINE()) {                      \
+    return learnml::update(address, [value](T old) -> T { return static_cast<T>(expression); }, line); \
+  }                                                                                               \
+  LEARNML_SCOPES(name)
+template <class T>
+T atomicAdd(T *address, learnml::Given<T> value, int line = __builtin_LINE()) {
+  return learnml::add(address, value, line);
+}
+LEARNML_SCOPES(atomicAdd)
 LEARNML_ATOMIC(atomicSub, old - value)
 LEARNML_ATOMIC(atomicExch, (static_cast<void>(old), value))
 LEARNML_ATOMIC(atomicMin, value < old ? value : old)
@@ -45,6 +75,7 @@ LEARNML_ATOMIC(atomicXor, old ^ value)
 LEARNML_ATOMIC(atomicInc, old >= value ? 0 : old + 1)
 LEARNML_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1)
 #undef LEARNML_ATOMIC
+#undef LEARNML_SCOPES
 
 template <class T>
 T atomicCAS(T *address, learnml::Given<T> expected, learnml::Given<T> value, int line = __builtin_LINE()) {

@@ -1,6 +1,7 @@
 // The native half of the executor: runs a translated kernel with CUDA's semantics on one processor
 // core and says what it did. Built once, linked into every kernel's library.
 #include <algorithm>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include "fibers.inc"
 #include "findings.inc"
 #include "memory.inc"
+#include "sums.inc"
 #include "scheduler.inc"
 #include "collectives.inc"
 #include "arithmetic.inc"
@@ -69,6 +71,7 @@ extern "C" __attribute__((visibility("default"))) int learnml_launch(learnml::La
     const FaultsCaught caught;
     run_blocks();
   }
+  forget_float_sums();
   free(shared_cells);
   shared_cells = nullptr;
   launch = nullptr;

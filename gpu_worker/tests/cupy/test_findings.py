@@ -9,12 +9,14 @@ import pytest
 
 from gpu_worker.cuda_cpu.device.kinds import Kind as FaultKind
 from gpu_worker.exercises import get
-from gpu_worker.judge import casegen, findings
+from gpu_worker.judge import casegen, findings, kernel_track
+from gpu_worker.judge.diagnosis import as_message
 from gpu_worker.judge.kernel_faults import MEANINGS
 from gpu_worker.judge.notes import read_notes
 from gpu_worker.judge.occupancy import occupancy
 from gpu_worker.sandbox.inside.building import BuildRequest, decode_build, encode_build
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
+from gpu_worker.tests.cupy.conftest import GradeCupy
 
 KERNEL = "__global__ void twice(float* x) {\n  x[0] *= 2;\n  x[1] *= 2;\n  x[0] *= 2;\n}\n"
 SOURCE = f'''import cupy as cp
@@ -142,3 +144,40 @@ def test_occupancy_is_what_bounds_it(
     result = occupancy(threads, registers, shared)
     assert result.share == pytest.approx(share)
     assert limit in result.limit
+
+
+def about_argument(number: int, severity: str) -> dict[str, Any]:
+    message = f"For argument {number}, the launch passes another type."
+    return note(kind="wrong-scalar-type", severity=severity, line=None, message=message)
+
+
+def test_each_wrong_argument_of_a_launch_is_told_of_errors_first() -> None:
+    told = found(*(about_argument(number, "warning") for number in (4, 6, 4)))
+    told += found(about_argument(5, "error"))
+    told += found(about_argument(7, "warning"), about_argument(5, "error"), public=False)
+    kept = findings.merged(told)
+    assert [(item.severity, item.message[4:14]) for item in kept] == [
+        *(("error", "argument 5"), ("warning", "argument 4"), ("warning", "argument 6")),
+    ]
+
+
+def test_a_failure_names_the_argument_that_ended_the_launch(grade_cupy: GradeCupy) -> None:
+    source = (get("rmsnorm_fused_forward").folder / "reference_cupy.py").read_text("utf-8")
+    wrong = source.replace("np.int32(self.dim), np.float32(self.eps)", "self.dim, self.eps")
+    report = grade_cupy(wrong, "rmsnorm_fused_forward", cases="public").report
+    assert [(item.kind, item.severity) for item in report.findings] == [
+        *(("wrong-scalar-type", "error"), ("wrong-scalar-type", "warning")),
+    ]
+    assert report.failure is not None
+    assert "For argument 5, eps," in report.failure.message
+    assert "Pass np.float32(eps)." in report.failure.message
+
+
+def test_racing_threads_are_not_taken_for_random_numbers() -> None:
+    exercise = get("rmsnorm")
+    bank = {known.id: as_message(known) for known in exercise.module("mistakes").MISTAKES}
+    mistakes = [bank["not-repeatable"], bank["no-eps"]]
+    error = found(note(kind="atomic-sum"))
+    assert kernel_track.explained(exercise, mistakes, error) == [bank["no-eps"]]
+    for other in (note(kind="atomic-sum", severity="warning"), note(kind="integer-division")):
+        assert kernel_track.explained(exercise, mistakes, found(other)) == mistakes

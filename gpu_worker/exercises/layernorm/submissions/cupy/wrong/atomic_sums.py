@@ -1,6 +1,6 @@
 # outcome: wrong_answer
-# mistake: not-repeatable
-# finding: order-dependent
+# diagnosis: none
+# finding: atomic-sum
 from functools import cache
 
 import cupy as cp

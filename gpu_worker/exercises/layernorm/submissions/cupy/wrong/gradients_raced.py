@@ -1,5 +1,5 @@
 # outcome: wrong_answer or runtime_error
-# finding: global-race
+# finding: global-race order-dependent
 # diagnosis: any
 # catalogue: 43
 from functools import cache
