@@ -88,7 +88,7 @@ def count(
         return result
     if result.passed:
         result.counts = [
-            _counted(case, [item for item in noted if item.case == number], builds)
+            _counted(exercise, case, [item for item in noted if item.case == number], builds)
             for number, case in enumerate(cases)
         ]
         result.counted = result.counts[0] if exercise.counted_shape else None
@@ -127,7 +127,7 @@ def counted_case(exercise: Exercise, shape: tuple[int, int], rng: np.random.Gene
     )
 
 
-def _counted(case: Case, noted: Sequence[Noted], builds: Builds) -> Counted:
+def _counted(exercise: Exercise, case: Case, noted: Sequence[Noted], builds: Builds) -> Counted:
     needs = _needs(noted, builds)
     rows = [
         _call(case, item, needs)
@@ -135,8 +135,8 @@ def _counted(case: Case, noted: Sequence[Noted], builds: Builds) -> Counted:
         if item.notes.counts and case.script.operations[item.position].kind in ARRAYS_MOVED
     ]
     size = _array_bytes(case)
-    advice = [sentence for row in rows for sentence in _advice(row, size)]
-    advice += [sentence for item in noted for sentence in _read_again(case, item, size)]
+    advice = [sentence for row in rows for sentence in _advice(exercise, row, size)]
+    advice += [sentence for item in noted for sentence in _read_again(exercise, case, item, size)]
     return Counted(
         shape=list(case.shape), dtype=case.dtype.name, rows=rows, advice=advice[:_MAX_ADVICE]
     )
@@ -220,16 +220,30 @@ def _kernel(kernel: KernelNote, rows: int, needs: Needs) -> KernelCounts:
     )
 
 
-def _advice(row: CountedCall, array_bytes: int) -> Iterator[str]:
+def _is_enough(exercise: Exercise, row: CountedCall, array_bytes: int) -> bool:
+    """Tell whether a call moves no more than its exercise asks for.
+
+    That is what its budget allows; where budgets bound the other direction alone, anything.
+    """
+    if not exercise.budgets:
+        return False
+    allowed = [one.moved for one in exercise.budgets if one.direction == row.direction]
+    moved = (row.bytes_read + row.bytes_written) / array_bytes
+    return not allowed or moved <= min(allowed)
+
+
+def _advice(exercise: Exercise, row: CountedCall, array_bytes: int) -> Iterator[str]:
     """Yield sentences on what could move less, or sooner."""
     moved = row.bytes_read + row.bytes_written
     least = ARRAYS_MOVED[row.direction]
-    if moved > _MUCH * row.bytes_least:
-        yield (
+    if moved > _MUCH * row.bytes_least and not _is_enough(exercise, row, array_bytes):
+        sentence = (
             f"{row.direction}: {moved / array_bytes:.3g} NDs moved "
             f"({row.bytes_read / array_bytes:.3g} read, {row.bytes_written / array_bytes:.3g} "
-            f"written), the least is {least} NDs, where NDs is the size of x. {_why(row, least)}"
+            f"written), the least is {least} NDs, where NDs is the size of x. "
+            f"{_why(row, array_bytes)}"
         )
+        yield sentence.rstrip()
     for kernel in row.kernels:
         if kernel.coalescing is not None and kernel.coalescing < _SCATTERED:
             yield (
@@ -255,21 +269,28 @@ def _advice(row: CountedCall, array_bytes: int) -> Iterator[str]:
             )
 
 
-def _read_again(case: Case, item: Noted, size: int) -> Iterator[str]:
-    """Yield which large arrays one kernel reads more than once."""
+def _read_again(exercise: Exercise, case: Case, item: Noted, size: int) -> Iterator[str]:
+    """Yield which large arrays one kernel reads more than once, if the exercise asks for less."""
     direction = case.script.operations[item.position].kind
+    if exercise.budgets and all(one.direction != direction for one in exercise.budgets):
+        return
     for kernel in item.notes.kernels:
         for array in kernel.counters.arrays:
             times = array.bytes_read / max(array.nbytes, 1)
             if 2 * array.nbytes >= size and times > _MUCH:
                 yield (
-                    f"{direction}, {kernel.name}: reads the array that is its argument "
-                    f"{array.place + 1} {times:.3g} times. Once is enough: keep the row in "
-                    "registers or in shared memory."
+                    f"{direction}, {kernel.name}: reads its argument {array.place + 1} (an array) "
+                    f"{_times(times)}. Once is enough: keep the row in registers or in shared "
+                    "memory."
                 )
 
 
-def _why(row: CountedCall, least: int) -> str:
+def _times(number: float) -> str:
+    return "twice" if f"{number:.3g}" == "2" else f"{number:.3g} times"
+
+
+def _why(row: CountedCall, array_bytes: int) -> str:
+    """Return where the bytes come from, as far as the counts of the call show it."""
     if not row.launches:
         return "Values go to the host and come back: compute on the device."
     if row.launches > len(row.kernels) + 2 or not row.kernels:
@@ -277,8 +298,12 @@ def _why(row: CountedCall, least: int) -> str:
             f"It takes {row.launches} launches, and each reads its inputs and writes its output: "
             "do more in one kernel."
         )
-    return f"Each of the {least - 1} arrays needs to be read once only." if least > 2 else (
-        "x needs to be read once only.")  # fmt: skip
+    if row.bytes_written > _MUCH * array_bytes:
+        return (
+            "More is written than the result: what one kernel leaves for another is written and "
+            "read once more. Leave fewer parts."
+        )
+    return ""
 
 
 def counts_of(exercise: Exercise, source: str, zygote: Zygote, **options: Any) -> Counted | None:

@@ -13,8 +13,8 @@ from gpu_worker.exercises.spec import Budget
 from gpu_worker.gpu import cases as device_cases
 from gpu_worker.judge import casegen
 from gpu_worker.judge.budgets import budget_results, over_budget, spent
-from gpu_worker.judge.counting import counted_shapes
-from gpu_worker.protocol import Counted, CountedCall, Track
+from gpu_worker.judge.counting import _advice, counted_shapes
+from gpu_worker.protocol import Counted, CountedCall, KernelCounts, Track
 from gpu_worker.sandbox.inside import wire
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
 
@@ -184,3 +184,32 @@ def test_every_grading_tries_the_longest_row_that_the_statement_promises(slug: s
         }
         assert at_the_bound == dict.fromkeys((longest, longest - 1), frozenset(exercise.results))
         assert max(math.prod(case.shape[:-1]) for case in cases) >= 64 or not exercise.gradients
+
+
+def advice(slug: str, direction: str, read: float, written: float) -> list[str]:
+    """Return what is said of one call of one kernel, in arrays of x's size."""
+    size = 4 * 64 * 1024
+    kernel = KernelCounts(
+        name="k", launches=1, grid=[64], block=[256], shared_bytes=0, barriers_per_row=1,
+        coalescing=1.0, bank_conflicts=0, registers=None, spilled_bytes=None, occupancy=None,
+    )  # fmt: skip
+    call = CountedCall(
+        direction=direction, bytes_read=int(read * size), bytes_written=int(written * size),
+        bytes_least={"forward": 2, "backward": 3}[direction] * size, launches=1,
+        kernels=[kernel],
+    )  # fmt: skip
+    return list(_advice(get(slug), call, size))
+
+
+def test_what_an_exercise_does_not_ask_for_is_no_advice() -> None:
+    assert advice("rmsnorm_two_kernels", "forward", 2.02, 1) == []
+    assert advice("rmsnorm_fused_backward", "forward", 4, 3) == []
+    assert advice("rmsnorm_fused_backward", "backward", 2.2, 1.1) == []
+    assert len(advice("rmsnorm", "forward", 2.02, 1)) == 1
+
+
+def test_advice_says_only_what_the_counts_show() -> None:
+    (parts,) = advice("rmsnorm_fused_backward", "backward", 3.02, 2.02)
+    assert parts.endswith("is written and read once more. Leave fewer parts.")
+    (read,) = advice("rmsnorm_fused_backward", "backward", 4, 1)
+    assert read.endswith("where NDs is the size of x.")
