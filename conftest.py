@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CHROMIUM = "/usr/bin/chromium"
+EXPECT_MS = 30_000
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -184,8 +185,10 @@ def chromium() -> Iterator[Browser]:
     """Debian's chromium, headless. While it lives, so does its event loop, and Django refuses to
     use a database in a thread that has one: so it ends with its module.
     """
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    # A limit for what never comes, not for how fast a busy machine is.
+    expect.set_options(timeout=EXPECT_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=CHROMIUM, args=CHROMIUM_ARGUMENTS, headless=True

@@ -81,6 +81,12 @@ def _visit(context: BrowserContext, path: str, scrolled: bool) -> Visit:
     session.on("Network.requestWillBeSent", requested)
     session.on("Network.loadingFinished", loaded)
     page.goto(path, wait_until="networkidle")
+    # Reported when the browser finds the time; after a scroll it is not measured any more.
+    page.evaluate(
+        """async () => {
+          while (!window.measured.paint) await new Promise(done => setTimeout(done, 50));
+        }"""
+    )
     if scrolled:
         scroll_through(page)
     measured = page.evaluate("window.measured")

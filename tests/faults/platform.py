@@ -155,7 +155,7 @@ class Platform:
         command = tuple(
             f"tests.faults.stopping_{name}" if word == app else word for word in spec.command
         )
-        label = f"{name} that stops {step}"
+        label = f"{name} that stops {step} of {submission}"
         environment = {
             **spec.environment,
             "STOP": step,

@@ -44,7 +44,8 @@ def test_a_worker_killed_at_any_step(platform: Platform) -> None:
     for identity, step in held.items():
         has_one_outcome(rows[identity], "accepted")
         # A verdict that was sent counts, and the death after it costs nothing.
-        killed = [a for a in rows[identity].attempts if a.node == f"worker that stops {step}"]
+        stopped = f"worker that stops {step} of {identity}"
+        killed = [a for a in rows[identity].attempts if a.node == stopped]
         assert {attempt.state for attempt in killed} <= {
             "finished" if step == "after the verdict" else "lost"
         }
