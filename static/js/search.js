@@ -68,7 +68,7 @@ async function search() {
     const response = await fetch(address, { signal: request.signal, credentials: "same-origin" });
     if (!response.ok && response.status !== 429) throw new TypeError(`The search answered ${response.status}.`);
     show(await response.text());
-    shownFor = text;
+    shownFor = found.dataset.shownFor = text;
   } catch (problem) {
     if (problem.name === "AbortError") return;
     found.textContent = "The search cannot be reached. Try again in a moment.";
@@ -76,8 +76,10 @@ async function search() {
   }
 }
 
-/** Put the server's fragment in place and make a list box of its links. */
+/** Put the server's fragment in place and make a list box of its links. What a reader has already
+    chosen of the results for fewer letters stays chosen, where it is found again. */
 function show(html) {
+  const chosen = selected > 0 ? links()[selected]?.getAttribute("href") : undefined;
   found.replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
   const list = found.querySelector(".results");
   if (list) {
@@ -92,8 +94,9 @@ function show(html) {
     });
   }
   input.setAttribute("aria-expanded", String(Boolean(list)));
-  select(list ? 0 : -1);
   found.scrollTop = 0;
+  const again = links().findIndex((link) => link.getAttribute("href") === chosen);
+  select(list ? Math.max(again, 0) : -1);
 }
 
 function links() {

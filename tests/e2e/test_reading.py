@@ -181,6 +181,8 @@ def test_search_opens_by_a_key_and_is_worked_by_keys_alone(reader: Page) -> None
     field = dialog.get_by_role("combobox")
     expect(field).to_be_focused()
     reader.keyboard.type("learned scale")
+    # Not what the first letters found.
+    expect(dialog.locator("[data-shown-for='learned scale']")).to_be_visible()
     first, second = (dialog.get_by_role("option").nth(place) for place in (0, 1))
     expect(first).to_have_attribute("aria-selected", "true")
     expect(first.locator("mark").first).to_have_text(re.compile("learned|scale", re.IGNORECASE))
