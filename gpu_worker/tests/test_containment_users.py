@@ -85,7 +85,6 @@ def test_masked_files_in_proc_as_a_container_has_them_do_not_lower_the_level(
 import subprocess, sys
 sys.path.insert(0, {str(other_user.folder)!r})
 subprocess.run(["mount", "-t", "tmpfs", "none", "/proc/irq"], check=True)
-from gpu_worker.tests.gpu.stand_in import GRANTED_ON_PURPOSE
 from gpu_worker.tests.other_user import OtherUser
 import pathlib, tempfile
 user = OtherUser(pathlib.Path(tempfile.mkdtemp(dir={str(other_user.folder.parent)!r})))
