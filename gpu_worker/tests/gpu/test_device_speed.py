@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import mmap
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +15,18 @@ from gpu_worker.gpu import examination, speed, track
 from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.job import DeviceJob
 from gpu_worker.gpu.limits import limits_of
-from gpu_worker.gpu.referee import Errand, Placed, Referee, Worst, serve
+from gpu_worker.gpu.referee import Errand, Referee, Worst
 from gpu_worker.gpu.speed import Conversation, play_plan
-from gpu_worker.gpu.timing_plan import HUGE_ELEMENTS, Plan, free_host_bytes, huge_plan, timing_plan
+from gpu_worker.gpu.timing_plan import Plan
 from gpu_worker.judge.speed import Sample, Timed
 from gpu_worker.sandbox.device_zygote import DeviceZygote
 from gpu_worker.sandbox.errors import SandboxError
 from gpu_worker.sandbox.inside.wire import Frame, Kind, encode_head
 from gpu_worker.tests.cupy.conftest import submission
+from gpu_worker.tests.gpu.numpy_device import SMALL, NumpyDevice
 from gpu_worker.tests.gpu.stand_in import DRIVER, FACTS, GPU
 
 ROOT = Path(__file__).resolve().parents[3]
-SMALL = Plan((40, 33), np.dtype(np.float32), ("forward", "backward"), 2, True, "timed call")
-GIGABYTE = 1 << 30
 
 
 @pytest.fixture(autouse=True)
@@ -45,27 +42,6 @@ def _stand_in_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{DRIVER}:{ROOT}")
     monkeypatch.setenv("STAND_IN_DRIVER", "old")
     monkeypatch.setattr(examination, "_KEPT", (*examination._KEPT, "STAND_IN_DRIVER"))
-
-
-class NumpyDevice:
-    """NumPy in place of a device, for what a referee computes."""
-
-    xp = np
-
-    def __init__(self) -> None:
-        self.cleared = 0
-
-    def synchronize(self) -> None:
-        return
-
-    def copy(self, target: Any, source: Any) -> None:
-        target[...] = source
-
-    def clear_caches(self) -> None:
-        self.cleared += 1
-
-    def download(self, array: Any, out: Any) -> None:
-        out[...] = array
 
 
 class InProcess:
@@ -307,110 +283,6 @@ def _head(talk: Conversation, name: str) -> bytes:
     return len(head).to_bytes(4, "little") + head
 
 
-# --- the referee ---------------------------------------------------------------------------------
-@pytest.fixture(params=["rmsnorm", "layernorm"])
-def refereed(request: pytest.FixtureRequest) -> Iterator[tuple[Referee, Conversation, Any]]:
-    """A referee whose device is NumPy, with its memory."""
-    exercise = get(request.param)
-    talk = Conversation(exercise, "", np.random.default_rng(3), SMALL, "reference_numpy")
-    errand = talk.errand.model_copy(update={"expected": "reference_numpy"})
-    with talk.job as job:
-        memory = bytearray(job.nbytes)
-        yield Referee(NumpyDevice(), memory, errand), talk, memory
-
-
-def solve(talk: Conversation, memory: Any) -> dict[str, Any]:
-    """Answer the inputs in the memory rightly, and return the results there."""
-    exercise, arrays = talk.exercise, {}
-    layer = exercise.module("reference_numpy")
-    layer = getattr(layer, exercise.class_name)(SMALL.shape[1], exercise.default_eps)
-    for name, values in talk.parameters.items():
-        setattr(layer, name, values)
-    given = {
-        kind: np.frombuffer(memory, room.dtype, 40 * 33, room.place).reshape(room.shape)
-        for kind, room in zip(talk.places, talk.job.inputs.values(), strict=True)
-    }
-    answers = {"y": layer.forward(given["forward"]), "dx": layer.backward(given["backward"])}
-    for name, room in zip(talk.quantities, talk.job.results, strict=True):
-        size = int(np.prod(room.shape))
-        arrays[name] = np.frombuffer(memory, room.dtype, size, room.place).reshape(room.shape)
-        arrays[name][...] = answers[name] if name in answers else getattr(layer, name)
-    return arrays
-
-
-def test_a_referee_finds_right_results_right_and_the_worst_of_wrong_ones(
-    refereed: tuple[Referee, Conversation, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # In pieces of a few rows, as those of a large array are.
-    monkeypatch.setattr("gpu_worker.gpu.referee.PIECE_ELEMENTS", 33 * 7)
-    referee, talk, memory = refereed
-    for direction in SMALL.directions:
-        referee.draw(direction)
-    results = solve(talk, memory)
-    assert all(worst.units is not None and worst.units <= worst.limit for worst in referee.check())
-    results["y"][38, 2] += 1
-    results["dx"][0, 0] = np.nan
-    results["dgamma"][5] *= 1.01
-    found = {worst.quantity: worst for worst in referee.check()}
-    assert found["y"].index == [38, 2]
-    assert (found["dx"].index, found["dx"].units, found["dx"].got) == ([0, 0], None, "nan")
-    assert found["dgamma"].index == [5]
-    assert all(
-        worst.units is None or worst.units > worst.limit
-        for name, worst in found.items()
-        if name != "dbeta"
-    )
-
-
-def test_what_a_program_does_to_its_inputs_does_not_reach_the_referee(
-    refereed: tuple[Referee, Conversation, Any],
-) -> None:
-    referee, talk, memory = refereed
-    for direction in SMALL.directions:
-        referee.draw(direction)
-    solve(talk, memory)
-    room = next(iter(talk.job.inputs.values()))
-    memory[room.place : room.place + room.nbytes] = bytes(room.nbytes)
-    assert all(worst.units is not None and worst.units <= worst.limit for worst in referee.check())
-
-
-def test_every_input_is_new_and_every_own_time_begins_with_empty_caches(
-    refereed: tuple[Referee, Conversation, Any],
-) -> None:
-    referee, talk, memory = refereed
-    room = next(iter(talk.job.inputs.values()))
-    seen = set()
-    for _ in range(3):
-        referee.draw("forward")
-        seen.add(bytes(memory[room.place : room.place + room.nbytes]))
-    assert len(seen) == 3
-    device: Any = referee._device
-    before = device.cleared
-    times = referee.own("forward")
-    assert set(times) == {"copy", "reference"}
-    assert device.cleared == before + 2
-
-
-def test_a_referee_answers_each_line_and_refuses_what_it_does_not_know(
-    refereed: tuple[Referee, Conversation, Any],
-) -> None:
-    referee, *_ = refereed
-    answers: list[str] = []
-    serve(referee, iter(["ping\n", "draw forward\n", "own forward\n"]), answers.append)
-    assert [sorted(json.loads(answer)) for answer in answers] == [[], [], ["copy", "reference"]]
-    with pytest.raises(ValueError, match="no such command"):
-        serve(referee, iter(["erase\n"]), answers.append)
-
-
-def test_an_errand_travels_as_text() -> None:
-    errand = Errand(
-        exercise="rmsnorm", modulus="m", expected="e", dtype="float32", rows=1, dim=2, eps=1e-6,
-        parameters={"gamma": [0.5, float(np.float32(0.1))]}, inputs={"forward": 0},
-        results=[Placed(quantity="y", place=8)], seed=1 << 61,
-    )  # fmt: skip
-    assert Errand.model_validate_json(errand.model_dump_json()) == errand
-
-
 def test_a_grading_that_took_long_already_is_not_timed(
     monkeypatch: pytest.MonkeyPatch, device_zygote: DeviceZygote
 ) -> None:
@@ -423,32 +295,6 @@ def test_a_grading_that_took_long_already_is_not_timed(
     now[0] = track.MEASURED_WITHIN_SECONDS + 1
     assert device.measure(*arguments) == Timed()
     assert measured == ["timed"]
-
-
-# --- how much ------------------------------------------------------------------------------------
-def test_a_call_moves_half_a_gigabyte_and_takes_a_copy_half_a_millisecond() -> None:
-    slow = FACTS.model_copy(update={"free_megabytes": 140_000})
-    plan = timing_plan(get("rmsnorm"), slow, host=200 * GIGABYTE)
-    assert plan is not None
-    assert 2 * plan.nbytes >= 500_000_000
-    fast = slow.model_copy(update={"copy_gigabytes_per_second": 4_000.0})
-    plan = timing_plan(get("rmsnorm"), fast, host=200 * GIGABYTE)
-    assert plan is not None
-    assert 2 * plan.nbytes / 4e12 >= 0.5e-3
-    assert plan.directions == ("forward", "backward")
-
-
-def test_what_does_not_fit_is_not_tried() -> None:
-    facts = FACTS.model_copy(update={"free_megabytes": 20_000})
-    huge = huge_plan(get("rmsnorm"), facts, host=20 * GIGABYTE)
-    assert huge is not None
-    assert huge.shape[0] * huge.shape[1] > HUGE_ELEMENTS
-    assert (huge.dtype.name, huge.directions, huge.is_timed) == ("bfloat16", ("forward",), False)
-    assert huge_plan(get("rmsnorm"), FACTS, host=20 * GIGABYTE) is None
-    assert huge_plan(get("rmsnorm"), facts, host=10 * GIGABYTE) is None
-    small = FACTS.model_copy(update={"free_megabytes": 2_000})
-    assert timing_plan(get("rmsnorm"), small, host=20 * GIGABYTE) is None
-    assert free_host_bytes() > 0
 
 
 def test_more_than_2_to_the_31_elements_come_before_any_timing(
