@@ -7,10 +7,12 @@ serve them all; wrong ones, some of them hostile, go through the sandbox like an
 from __future__ import annotations
 
 import math
+import os
 import sys
 import warnings
-from collections import Counter, defaultdict
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,6 +31,7 @@ from gpu_worker.protocol import Track
 from gpu_worker.sandbox.client import Zygote
 
 HONEST_SEEDS = 200
+SEEDS_AT_A_TIME = 10
 WRONG_SEEDS = 20
 BANK_SEEDS = (101, 102, 103)
 PAIR_SEEDS = (201, 202)
@@ -45,41 +48,72 @@ def measure_honest(folder: Path, seeds: int = HONEST_SEEDS) -> dict[str, Any]:
 
 
 def _honest(exercise: Exercise, seeds: int) -> dict[str, Any]:
-    solutions = {item.path.stem: _loaded(exercise, item) for item in stored(exercise, "correct")}
-    largest: dict[str, float] = defaultdict(float)
-    limits: dict[str, float] = {}
-    alarms: list[str] = []
-    judged = done = 0
-    for seed in rounds.in_time(range(1, seeds + 1)):
-        done = seed
-        cases = casegen.hidden_cases(exercise, seed)
-        for case in casegen.public_cases(exercise) + cases:
-            expected = expected_results(exercise, case)
-            for name, cls in solutions.items():
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    played = play_case(cls, case)
-                verdict = judge_case(case, played, expected, exercise.gradients)
-                judged += 1
-                if not verdict.passed:
-                    alarms.append(f"{name}, seed {seed}: {case.family}: {verdict.message}")
-                for got, wanted in zip(played.results, expected, strict=False):
-                    deviation = measure(case, got, wanted, exercise.gradients)
-                    if deviation and math.isfinite(deviation.units):
-                        key = f"{deviation.dtype.name} {deviation.quantity}"
-                        if deviation.units > largest[key]:
-                            largest[key], limits[key] = deviation.units, deviation.limit
+    found = _Found()
+    done = 0
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for first in rounds.in_time(range(1, seeds + 1, SEEDS_AT_A_TIME)):
+            some = range(first, min(first + SEEDS_AT_A_TIME, seeds + 1))
+            for of_a_seed in pool.map(_of_a_seed, [exercise.slug] * len(some), some):
+                found.add(of_a_seed)
+            done = some[-1]
     return {
-        "solutions": len(solutions),
+        "solutions": len(stored(exercise, "correct")),
         "seeds": done,
-        "cases_judged": judged,
-        "false_alarms": len(alarms),
-        "first_false_alarms": alarms[:20],
-        "largest_error_in_units": {
-            key: {"units": round(value, 3), "limit_there": round(limits[key], 2)}
-            for key, value in sorted(largest.items())
-        },
+        **found.as_dict(),
     }
+
+
+@dataclass
+class _Found:
+    """What honest solutions showed: how many cases, which alarms, and the largest errors."""
+
+    judged: int = 0
+    alarms: list[str] = field(default_factory=list)
+    largest: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """By dtype and result: the error and the limit where it was, both in units."""
+
+    def measured(self, key: str, units: float, limit: float) -> None:
+        """Keep an error that is larger than those so far."""
+        self.largest[key] = max((units, limit), self.largest.get(key, (0.0, 0.0)))
+
+    def add(self, other: _Found) -> None:
+        self.judged += other.judged
+        self.alarms += other.alarms
+        for key, (units, limit) in other.largest.items():
+            self.measured(key, units, limit)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "cases_judged": self.judged,
+            "false_alarms": len(self.alarms),
+            "first_false_alarms": self.alarms[:20],
+            "largest_error_in_units": {
+                key: {"units": round(units, 3), "limit_there": round(limit, 2)}
+                for key, (units, limit) in sorted(self.largest.items())
+            },
+        }
+
+
+def _of_a_seed(slug: str, seed: int) -> _Found:
+    exercise = get(slug)
+    solutions = {item.path.stem: _loaded(exercise, item) for item in stored(exercise, "correct")}
+    found = _Found()
+    for case in casegen.public_cases(exercise) + casegen.hidden_cases(exercise, seed):
+        expected = expected_results(exercise, case)
+        for name, cls in solutions.items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                played = play_case(cls, case)
+            verdict = judge_case(case, played, expected, exercise.gradients)
+            found.judged += 1
+            if not verdict.passed:
+                found.alarms.append(f"{name}, seed {seed}: {case.family}: {verdict.message}")
+            for got, wanted in zip(played.results, expected, strict=False):
+                deviation = measure(case, got, wanted, exercise.gradients)
+                if deviation and math.isfinite(deviation.units):
+                    key = f"{deviation.dtype.name} {deviation.quantity}"
+                    found.measured(key, deviation.units, deviation.limit)
+    return found
 
 
 def _loaded(exercise: Exercise, item: Stored) -> Any:

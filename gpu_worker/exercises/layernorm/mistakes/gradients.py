@@ -192,6 +192,17 @@ class OuterFactorMissing(LayerNormScratch):
 
 
 @MISTAKES.variant(
+    "deviation-multiplied-in-dx",
+    "dx is multiplied by the deviation. It is divided by it: y is (x - mean) / sqrt(var + eps), so "
+    "a larger deviation makes every gradient smaller.",
+    **_DX,
+)
+class DeviationMultipliedInDx(LayerNormScratch):
+    def gradient_x(self, d: Array) -> Array:
+        return super().gradient_x(d) / self.rstd**2
+
+
+@MISTAKES.variant(
     "projection-over-batch",
     "The sums in dx run over the wrong axis. They belong to one row: axis=-1, keepdims=True.",
     **_SUM,

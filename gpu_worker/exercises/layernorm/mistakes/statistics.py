@@ -126,6 +126,17 @@ class RootMissing(LayerNormScratch):
 
 
 @MISTAKES.variant(
+    "deviation-multiplied",
+    "x - mean is multiplied by the deviation. It is divided by it: "
+    "xhat = (x - mean) / sqrt(var + eps).",
+    **_DEVIATION,
+)
+class DeviationMultiplied(LayerNormScratch):
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        return 1.0 / super().reciprocal_deviation(centred)
+
+
+@MISTAKES.variant(
     "mean-not-subtracted",
     "The row's mean is not subtracted: that is RMSNorm. LayerNorm centres each row first.",
     **_MEAN,

@@ -154,6 +154,17 @@ class OuterFactorMissing(RMSNormScratch):
         return self.weighted(d) - self.xhat * self.projection(d)
 
 
+@MISTAKES.variant(
+    "rms-multiplied-in-dx",
+    "dx is multiplied by RMS. It is divided by it: y is x / RMS, so a larger RMS makes every "
+    "gradient smaller.",
+    **_DX,
+)
+class RmsMultipliedInDx(RMSNormScratch):
+    def gradient_x(self, d: Array) -> Array:
+        return super().gradient_x(d) / self.rstd**2
+
+
 # --- the gradient for gamma ----------------------------------------------------------------------
 @MISTAKES.variant(
     "dgamma-axis-zero",

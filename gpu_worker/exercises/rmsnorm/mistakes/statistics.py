@@ -120,6 +120,16 @@ class RootMissing(RMSNormScratch):
 
 
 @MISTAKES.variant(
+    "rms-multiplied",
+    "x is multiplied by RMS. It is divided by it: xhat = x / RMS.",
+    **_RMS,
+)
+class RmsMultiplied(RMSNormScratch):
+    def reciprocal_rms(self, x: Array) -> Array:
+        return 1.0 / super().reciprocal_rms(x)
+
+
+@MISTAKES.variant(
     "sum-for-mean",
     "The squares are summed but not divided by D: RMS is the root of their mean, not of their sum.",
     **{**_RMS, "line": "mean-square"},
