@@ -17,7 +17,6 @@ def check_queue_times(**kwargs: Any) -> list[CheckMessage]:
     visibility = settings.QUEUE_VISIBILITY_TIMEOUT_SECONDS
     hard_limit = settings.QUEUE_HARD_TIME_LIMIT_SECONDS
     messages: list[CheckMessage] = []
-    hard_limit = settings.QUEUE_HARD_TIME_LIMIT_SECONDS
     if visibility <= hard_limit:
         messages.append(
             Error(

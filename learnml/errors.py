@@ -6,9 +6,10 @@ from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.views import defaults
 
-from grader.api.problems import CONTENT_TYPE, problem_body
+from grader.api.problems import CONTENT_TYPE, BodyTooLarge, problem_body
 
 API_PREFIX = "/api/"
 
@@ -44,6 +45,13 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
             f"There is nothing at {request.path}. The calls are listed at /api/v1/docs/.",
         )
     return defaults.page_not_found(request, exception)
+
+
+def too_large(request: HttpRequest) -> HttpResponse:
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    if _is_api(request):
+        return problem(status, BodyTooLarge.default_code, BodyTooLarge.default_detail)
+    return render(request, "413.html", status=status)
 
 
 def server_error(request: HttpRequest, *args: Any) -> HttpResponse:

@@ -58,6 +58,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "simple_history.middleware.HistoryRequestMiddleware",
+    "learnml.body_size.BodySizeMiddleware",
 ]
 
 ROOT_URLCONF = "learnml.urls"
@@ -175,7 +176,7 @@ SECURE_CSP = {
     "base-uri": ["'none'"],
     "frame-ancestors": ["'none'"],
 }
-# A request body above this is refused before it is read: sources are at most 64 KB.
+# A request body above this is refused before it is parsed: sources are at most 64 KB.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
 # --- search ------------------------------------------------------------------------------------
