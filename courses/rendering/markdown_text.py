@@ -32,7 +32,7 @@ from courses.rendering.tex import Formula
 MAX_TEXT_CHARACTERS = 50_000
 # The page's title and the titles of its parts are above every heading of a text.
 MIN_HEADING_LEVEL = 3
-RESERVED_ID = re.compile(r"(?:formula|step|line|question|part|mechanism|choice)-")
+RESERVED_ID = re.compile(r"(?:formula|step|line|figure|question|part|mechanism|choice|title)-")
 
 _TOKEN_IN_SLUG = re.compile(r"mathtoken[0-9a-f]{16}n\d+e")
 ONE_PARAGRAPH = (

@@ -64,13 +64,13 @@ def test_heading_ids_leave_formulas_out_and_are_used_once_on_a_page() -> None:
     rendered = render_all(
         {
             "a": Source("markdown", "### The $\\sigma$ layer\n\n### Own {#mine}"),
-            "b": Source("markdown", "# The layer\n\n## Part quiz {#part-quiz}"),
+            "b": Source("markdown", "# The layer\n\n## Part quiz {#part-quiz}\n\n## Figure one"),
         }
     )
     ids = re.findall(r'<h3 id="([^"]+)"', "".join(rendered.html.values()))
     # The page's own anchors stay the page's own, and its title stays the only h1.
-    assert ids == ["the-layer", "mine", "the-layer-2", "about-part-quiz"]
-    assert re.findall(r"<h\d", rendered.html["b"]) == ["<h3", "<h3"]
+    assert ids == ["the-layer", "mine", "the-layer-2", "about-part-quiz", "about-figure-one"]
+    assert re.findall(r"<h\d", rendered.html["b"]) == ["<h3", "<h3", "<h3"]
 
 
 def test_footnotes_of_two_texts_do_not_share_ids() -> None:
