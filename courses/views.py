@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
@@ -24,6 +25,7 @@ from django.views.decorators.http import require_POST, require_safe
 from courses import learners, panels, preview, queries
 from courses.conditional import with_etag
 from courses.content.errors import ContentError, describe
+from courses.limits import WINDOW_SECONDS, within_limit
 from courses.models import Course, MathStylesheet
 from courses.public_pages import THEME_COOKIE, public_page
 from courses.published import Reading, reading_of, set_reading
@@ -36,7 +38,9 @@ from courses.samples import rmsnorm_sample
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE_AGE_SECONDS = 365 * 24 * 3600
-UNREADABLE_STATUS = 422
+TOO_MANY_ANSWERS = (
+    "Too many answers from your address in this minute. Wait a moment, then check again."
+)
 
 
 class BrokenDraft(Http404):
@@ -99,6 +103,7 @@ def course(request: HttpRequest, course_slug: str) -> HttpResponseBase:
         "chapters": entry.chapters if entry else [],
         "done": entry.done if entry else 0,
         "total": entry.total if entry else 0,
+        "panels": panels.panels_of(found, request),
         "page_name": "course",
     }
     return render(request, "courses/course.html", context)
@@ -130,20 +135,26 @@ def answer(
     found = _found(request, course_slug, chapter_slug)
     if question_key not in found.revision.answers:
         raise Http404("The chapter has no such question.")
-    problem = None
+    answers = found.revision.answers[question_key]
     try:
-        given = read(found.revision.answers[question_key], request.POST)
+        given = read(answers, request.POST)
     except AnswerError as error:
-        sent = as_sent(found.revision.answers[question_key], request.POST)
-        problem = Problem(question_key, sent, str(error))
-    else:
-        if found.is_preview:
-            attempt = preview.tried(found, question_key, given)
-            return _answered(request, replace(found, attempts=[attempt]), question_key, None)
-        learner = learners.learner_for(request, create=True)
-        assert learner is not None  # noqa: S101  create=True makes one
-        answer_question(learner, found.revision, question_key, given)
-    return _answered(request, found, question_key, problem)
+        problem = Problem(question_key, as_sent(answers, request.POST), str(error))
+        return _shown(request, found, question_key, problem, HTTPStatus.UNPROCESSABLE_ENTITY)
+    if found.is_preview:
+        attempt = preview.tried(found, question_key, given)
+        return _shown(request, replace(found, attempts=[attempt]), question_key)
+    if not within_limit(request, "answer", settings.ANSWERS_PER_MINUTE):
+        problem = Problem(question_key, given, TOO_MANY_ANSWERS)
+        response = _shown(request, found, question_key, problem, HTTPStatus.TOO_MANY_REQUESTS)
+        response["Retry-After"] = str(WINDOW_SECONDS)
+        return response
+    learner = learners.learner_for(request, create=True)
+    assert learner is not None  # noqa: S101  create=True makes one
+    answer_question(learner, found.revision, question_key, given)
+    if not _is_fetch(request):
+        return SeeOther(f"{found.chapter.get_absolute_url()}#question-{question_key}")
+    return _shown(request, _found(request, course_slug, chapter_slug), question_key)
 
 
 @require_safe
@@ -249,24 +260,26 @@ def _reading(found: ChapterPage, checks: tuple[panels.Check, ...]) -> Reading:
     return reading_of(found.revision, found.course.slug, found.chapter.slug, checks)
 
 
-def _answered(
-    request: HttpRequest, found: ChapterPage, question_key: str, problem: Problem | None
-) -> HttpResponseBase:
-    """Show the outcome the way it was asked for: as a fragment, or as the page."""
-    status = 200 if problem is None else UNREADABLE_STATUS
-    if request.headers.get("X-Requested-With") == "fetch":
-        now = found
-        if not found.is_preview:
-            now = _found(request, found.course.slug, found.chapter.slug)
-        quiz = _quiz(request, now, problem)
-        context = {
-            "item": quiz.item(question_key),
-            "quiz": quiz,
-            "chapter": now.chapter,
-            "course": now.course,
-            "completed": now.completed,
-        }
-        return render(request, "courses/_question.html", context, status=status)
-    if problem is not None or found.is_preview:
-        return _chapter_response(request, found, _quiz(request, found, problem), status)
-    return SeeOther(f"{found.chapter.get_absolute_url()}#question-{question_key}")
+def _is_fetch(request: HttpRequest) -> bool:
+    return request.headers.get("X-Requested-With") == "fetch"
+
+
+def _shown(
+    request: HttpRequest,
+    found: ChapterPage,
+    question_key: str,
+    problem: Problem | None = None,
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
+    """Show a question after an answer the way it was asked for: as a fragment, or in its page."""
+    quiz = _quiz(request, found, problem)
+    if not _is_fetch(request):
+        return _chapter_response(request, found, quiz, status)
+    context = {
+        "item": quiz.item(question_key),
+        "quiz": quiz,
+        "chapter": found.chapter,
+        "course": found.course,
+        "completed": found.completed,
+    }
+    return render(request, "courses/_question.html", context, status=status)

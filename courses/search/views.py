@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from .limits import WINDOW_SECONDS, within_limit
+from courses.limits import WINDOW_SECONDS, within_limit
+
 from .service import MAX_QUERY_CHARACTERS, MAX_RESULTS, NOTHING, search
 
 MAX_RESULTS_IN_DIALOG = 12
@@ -19,7 +21,7 @@ def search_page(request: HttpRequest) -> HttpResponseBase:
     """Show what answers `q`; with `fragment` only the list."""
     text = request.GET.get("q", "").replace("\0", "").strip()[:MAX_QUERY_CHARACTERS]
     is_fragment = "fragment" in request.GET
-    limited = bool(text) and not within_limit(request)
+    limited = bool(text) and not within_limit(request, "search", settings.SEARCHES_PER_MINUTE)
     limit = MAX_RESULTS_IN_DIALOG if is_fragment else MAX_RESULTS
     found = NOTHING if limited else search(text, limit)
     response = render(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from unittest.mock import patch
 
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.core.cache import cache
 from django.test import Client
+from pytest_django.fixtures import Settings
 
 from courses.models import Chapter, ChapterCompletion, Choice, Learner, Question, QuizAttempt
 from courses.services import publish_chapter
@@ -79,6 +82,24 @@ def test_what_is_no_answer_is_told_and_not_counted(
     assert said in response.context["quiz"].item(key).message
     assert not QuizAttempt.objects.exists()
     assert not Learner.objects.exists()
+
+
+@pytest.mark.parametrize("headers", [FETCH, {}], ids=["fetch", "form"])
+def test_answers_of_one_address_are_bounded_and_the_answer_is_not_lost(
+    client: Client, rows: Chapter, settings: Settings, headers: dict[str, str]
+) -> None:
+    cache.clear()
+    settings.ANSWERS_PER_MINUTE = 1
+    with patch("courses.limits.time.time", return_value=600.0):
+        client.post(answer_url("which"), {"choice": "two"}, headers=headers)
+        response = client.post(answer_url("root"), {"value": "2.5"}, headers=headers)
+        elsewhere = Client(REMOTE_ADDR="10.0.0.9").post(answer_url("root"), {"value": "2.5"})
+    assert (response.status_code, response["Retry-After"]) == (429, "60")
+    item = response.context["quiz"].item("root")
+    assert (item.answer, item.state) == ("2.5", "open")
+    assert "Too many answers" in item.message
+    assert elsewhere.status_code == 303
+    assert QuizAttempt.objects.filter(question_key="root").count() == 1
 
 
 def test_what_was_typed_is_shown_again(client: Client, rows: Chapter) -> None:

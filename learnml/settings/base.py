@@ -179,8 +179,10 @@ SECURE_CSP = {
 # A request body above this is refused before it is parsed: sources are at most 64 KB.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
-# --- search ------------------------------------------------------------------------------------
-SEARCHES_PER_MINUTE = read("LEARNML_SEARCHES_PER_MINUTE", 600)  # from one address
+# --- pages: limits for one address -------------------------------------------------------------
+SEARCHES_PER_MINUTE = read("LEARNML_SEARCHES_PER_MINUTE", 600)
+# Of visitors too, each of whom gets a session and rows with the first answer.
+ANSWERS_PER_MINUTE = read("LEARNML_ANSWERS_PER_MINUTE", 600)
 
 # --- REST API --------------------------------------------------------------------------------
 REST_FRAMEWORK = {

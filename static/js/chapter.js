@@ -207,7 +207,7 @@ document.addEventListener("submit", async (event) => {
       credentials: "same-origin",
     });
     const type = response.headers.get("Content-Type") ?? "";
-    if (!type.startsWith("text/html") || (!response.ok && response.status !== 422)) throw response;
+    if (!type.startsWith("text/html") || (!response.ok && response.status !== 422 && response.status !== 429)) throw response;
     replace(question, await response.text(), focused);
   } catch (problem) {
     said.textContent =
