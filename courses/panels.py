@@ -1,12 +1,13 @@
-"""What other apps put into a chapter's page or the dashboard, without `courses` knowing them.
+"""What other apps put into the pages of chapters and courses, or the dashboard.
 
-An app registers a provider in its `AppConfig.ready`:
+`courses` knows none of them: an app registers a provider in its `AppConfig.ready`:
 
     from courses import panels
     panels.register("chapter", provider)
 
 A provider gets the request and the chapter (None on the dashboard), and returns a `Panel`, or None
-where it has nothing to show. A tool beside each listing, the same for all readers, is a template:
+where it has nothing to show. One of `register_for_courses` gets the course. A tool beside each
+listing, the same for all readers, is a template:
 
     panels.register_listing_tool("app/_tool.html")
 """
@@ -19,7 +20,7 @@ from typing import Any, Literal, TypeAlias
 
 from django.http import HttpRequest
 
-from courses.models import Chapter
+from courses.models import Chapter, Course
 
 Place: TypeAlias = Literal["chapter", "dashboard"]
 
@@ -48,8 +49,10 @@ class Panel:
 
 
 Provider: TypeAlias = Callable[[HttpRequest, Chapter | None], Panel | None]
+CourseProvider: TypeAlias = Callable[[HttpRequest, Course], Panel | None]
 
 _providers: dict[Place, list[Provider]] = {"chapter": [], "dashboard": []}
+_course_providers: list[CourseProvider] = []
 _listing_tools: list[str] = []
 
 
@@ -68,6 +71,18 @@ def unregister(place: Place, provider: Provider) -> None:
 def panels_for(place: Place, request: HttpRequest, chapter: Chapter | None = None) -> list[Panel]:
     """Return the panels for one page, in the order of registration."""
     panels = (provider(request, chapter) for provider in _providers[place])
+    return [panel for panel in panels if panel is not None]
+
+
+def register_for_courses(provider: CourseProvider) -> None:
+    """Show what `provider` returns on each course's page; once, however often it is registered."""
+    if provider not in _course_providers:
+        _course_providers.append(provider)
+
+
+def panels_of(course: Course, request: HttpRequest) -> list[Panel]:
+    """Return the panels for the page of a course, in the order of registration."""
+    panels = (provider(request, course) for provider in _course_providers)
     return [panel for panel in panels if panel is not None]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 LIBRARY = Path(__file__).resolve().parent / "library"
 
@@ -29,6 +29,7 @@ class ExerciseFile(BaseModel):
     statement: Annotated[str, Field(min_length=1)]
     published: bool = True
     position: Annotated[int, Field(ge=0, le=30_000)] = 0
+    due_at: AwareDatetime | None = None
 
 
 def read(path: Path) -> ExerciseFile:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, When
 from django.utils import timezone
 
-from courses.models import Chapter
+from courses.models import Chapter, Course
 
 from . import limits
+from .deadlines import exercises_with_deadline, with_deadline
 from .models import (
     AttemptState,
     Draft,
@@ -52,7 +53,7 @@ def own_submissions(user: User | AnonymousUser) -> QuerySet[Submission]:
     if not user.is_authenticated:
         return Submission.objects.none()
     return (
-        Submission.objects.filter(user=user)
+        with_deadline(Submission.objects.filter(user=user))
         .select_related("exercise")
         .defer("source", "report")
         .order_by("-created_at", "-id")
@@ -150,25 +151,45 @@ def chapter_exercises(chapter: Chapter, user: User | AnonymousUser) -> list[Exer
     One query, whatever the number of exercises and submissions; `brief` reads the results.
     """
     exercises = (
-        Exercise.objects.filter(chapter=chapter, is_published=True)
+        exercises_with_deadline(Exercise.objects.filter(chapter=chapter, is_published=True), user)
         .defer("statement", "statement_html")
         .order_by("position", "slug")
     )
+    return list(_with_results(exercises, user))
+
+
+def exercises_with_end(
+    user: User | AnonymousUser, course: Course | None = None, after: datetime | None = None
+) -> list[Exercise]:
+    """Return the open exercises that have a deadline, the earliest first, as `chapter_exercises`.
+
+    Of one course, or of all; with `after` those alone whose deadline is later.
+    """
+    exercises = exercises_with_deadline(published_exercises(), user)
+    exercises = exercises.filter(Q(deadline__isnull=False))
+    if course is not None:
+        exercises = exercises.filter(chapter__course=course)
+    if after is not None:
+        exercises = exercises.filter(Q(deadline__gt=after))
+    exercises = exercises.defer("statement", "statement_html", "summary", "summary_html")
+    return list(_with_results(exercises.order_by(F("deadline"), *IN_ORDER), user))
+
+
+def _with_results(exercises: QuerySet[Exercise], user: User | AnonymousUser) -> QuerySet[Exercise]:
+    """Put the user's best and last result beside each exercise, for `brief`."""
     if not user.is_authenticated:
-        return list(exercises)
+        return exercises
     own = Submission.objects.filter(exercise=OuterRef("pk"), user=user)
     best = own.filter(score__isnull=False).order_by("-score", "-id")
     last = own.order_by("-id")
-    return list(
-        exercises.annotate(
-            best_id=Subquery(best.values("public_id")[:1]),
-            best_outcome=Subquery(best.values("outcome")[:1]),
-            best_score=Subquery(best.values("score")[:1]),
-            last_id=Subquery(last.values("public_id")[:1]),
-            last_state=Subquery(last.values("state")[:1]),
-            last_outcome=Subquery(last.values("outcome")[:1]),
-            last_score=Subquery(last.values("score")[:1]),
-        )
+    return exercises.annotate(
+        best_id=Subquery(best.values("public_id")[:1]),
+        best_outcome=Subquery(best.values("outcome")[:1]),
+        best_score=Subquery(best.values("score")[:1]),
+        last_id=Subquery(last.values("public_id")[:1]),
+        last_state=Subquery(last.values("state")[:1]),
+        last_outcome=Subquery(last.values("outcome")[:1]),
+        last_score=Subquery(last.values("score")[:1]),
     )
 
 

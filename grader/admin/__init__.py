@@ -1,5 +1,5 @@
 """The grader's pages in the admin; importing a module registers its models."""
 
-from . import exercises, operations, regrades, submissions
+from . import exercises, extensions, operations, regrades, submissions
 
-__all__ = ["exercises", "operations", "regrades", "submissions"]
+__all__ = ["exercises", "extensions", "operations", "regrades", "submissions"]

@@ -31,6 +31,7 @@ class ExerciseForm(forms.ModelForm):
             "statement",
             "is_published",
             "accepts_submissions",
+            "due_at",
         )
         widgets = {
             "summary": forms.Textarea(attrs={"rows": 4, "class": "vLargeTextField"}),
@@ -65,6 +66,7 @@ class ExerciseAdmin(SimpleHistoryAdmin):
         "is_published",
         "open_to_learners",
         "accepts_submissions",
+        "due_at",
         "updated_at",
     )
     ordering = queries.IN_ORDER

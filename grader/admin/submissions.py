@@ -10,6 +10,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
+from grader.deadlines import IN_TIME, LATE, deadline_of, is_late, with_deadline
 from grader.models import (
     AttemptState,
     GradingAttempt,
@@ -41,6 +42,22 @@ class StuckFilter(admin.SimpleListFilter):
         return queryset.filter(
             state__in=SubmissionState.open(), created_at__lt=timezone.now() - STUCK_AFTER
         )
+
+
+class LateFilter(admin.SimpleListFilter):
+    """By when it was submitted; when it was graded plays no part."""
+
+    title = "deadline"
+    parameter_name = "late"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("true", "submitted late"), ("false", "in time, or without a deadline")]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Submission]
+    ) -> QuerySet[Submission]:
+        condition = {"true": LATE, "false": IN_TIME}.get(self.value() or "")
+        return queryset if condition is None else queryset.filter(condition)
 
 
 class AttemptInline(ReadOnlyMixin, admin.TabularInline):
@@ -96,9 +113,12 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
         "outcome",
         "score",
         "created_at",
+        "late",
         "finished_at",
     )
-    list_filter = ("state", "outcome", StuckFilter, "exercise", "track", "created_at")
+    list_filter = (
+        *("state", "outcome", StuckFilter, LateFilter, "exercise", "track", "created_at"),
+    )
     list_select_related = ("exercise", "user")
     search_fields = ("public_id", "user__username", "user__email", "source_sha256")
     date_hierarchy = "created_at"
@@ -122,6 +142,8 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
         "source_sha256",
         "source_bytes",
         "created_at",
+        "shown_deadline",
+        "late",
         "claimed_at",
         "finished_at",
         "shown_source",
@@ -130,7 +152,7 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
     readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Submission]:
-        submissions = super().get_queryset(request)
+        submissions = with_deadline(super().get_queryset(request))
         match = request.resolver_match
         if match is not None and match.url_name == "grader_submission_changelist":
             return submissions.defer("source", "report")
@@ -154,6 +176,16 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
         submission = context.get("original")
         context["may_decide"] = decisions.may_decide(request, submission)
         return super().render_change_form(request, context, *args, **kwargs)
+
+    @admin.display(boolean=True, description="late")
+    def late(self, submission: Submission) -> bool:
+        return is_late(submission)
+
+    @admin.display(description="deadline")
+    def shown_deadline(self, submission: Submission) -> str:
+        """The learner's own: with an extension, if there is one."""
+        deadline = deadline_of(submission)
+        return f"{deadline:%Y-%m-%d %H:%M:%S} UTC" if deadline else "none"
 
     @admin.display(description="a person's score")
     def shown_override(self, submission: Submission) -> str:

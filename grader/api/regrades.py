@@ -20,9 +20,9 @@ from grader.models import (
     Track,
 )
 
+from .common import LINKS, Linked
 from .fields import StrictBooleanField, StrictCharField, StrictFloatField, StrictSerializer
 from .filters import SubmissionFilter
-from .serializers import LINKS, Linked
 
 
 class RegradeFilterSerializer(StrictSerializer):
@@ -37,6 +37,7 @@ class RegradeFilterSerializer(StrictSerializer):
     score_max = StrictFloatField(min_value=0, max_value=1, required=False)
     created_after = serializers.DateTimeField(required=False)
     created_before = serializers.DateTimeField(required=False)
+    late = StrictBooleanField(required=False)
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Return the values as they were sent: they are kept with the run as they are."""
@@ -62,9 +63,12 @@ class NewRegradeSerializer(StrictSerializer):
     def submissions(self) -> Any:
         """Return the submissions chosen, once the serializer is valid."""
         wanted = self.validated_data["filter"]
-        chosen = SubmissionFilter(
-            {name: str(value) for name, value in wanted.items()}, Submission.objects.all()
-        )
+        # JSON's true and false are written in an address as they are in JSON.
+        texts = {
+            name: str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in wanted.items()
+        }
+        chosen = SubmissionFilter(texts, Submission.objects.all())
         if not chosen.is_valid():
             raise serializers.ValidationError({"filter": chosen.errors})
         return chosen.qs

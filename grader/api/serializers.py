@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
-from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from courses.models import Chapter
-from grader import queries, waiting
+from grader import deadlines, queries
 from grader.limits import MAX_SOURCE_BYTES
 from grader.models import (
     ApiToken,
-    Exercise,
     NodeKind,
     Outcome,
     Phase,
@@ -24,17 +22,13 @@ from grader.models import (
     SubmissionState,
     Track,
 )
-from grader.registry import find_spec
 from grader.services.decide import MAX_REASON_CHARACTERS, SCORES
 
+from .common import LINKS, MOMENT_OR_NULL, Linked, moment
 from .fields import SourceField, StrictCharField, StrictSerializer
 from .overrides import OverrideSerializer
 from .reports import ReportField
 from .verdicts import ParitySerializer, SecondVerdictSerializer
-
-TRACKS = serializers.ListField(child=serializers.ChoiceField(Track.choices))
-LINKS = {"type": "object", "additionalProperties": {"type": "string", "format": "uri"}}
-
 
 DECISION = {
     "type": ["object", "null"],
@@ -96,13 +90,6 @@ class CreatedTokenSerializer(TokenSerializer):
         read_only_fields = fields  # type: ignore[assignment]
 
 
-class Linked(serializers.Serializer[Any]):
-    """Builds absolute links."""
-
-    def _url(self, name: str, *args: str) -> str:
-        return str(self.context["request"].build_absolute_uri(reverse(name, args=args)))
-
-
 class ChapterSummarySerializer(Linked):
     """A published chapter in a list."""
 
@@ -142,107 +129,6 @@ class ChapterSerializer(ChapterSummarySerializer):
     def get_exercises(self, chapter: Chapter) -> list[str]:
         published = queries.published_exercises().filter(chapter=chapter)
         return list(published.order_by("position", "slug").values_list("slug", flat=True))
-
-
-class ExerciseSummarySerializer(Linked):
-    """An exercise in a list."""
-
-    slug = serializers.CharField()
-    title = serializers.CharField()
-    summary_html = serializers.CharField()
-    chapter = serializers.SerializerMethodField(help_text="The chapter's slug.")
-    accepts_submissions = serializers.BooleanField()
-    tracks = serializers.SerializerMethodField()
-    links = serializers.SerializerMethodField()
-
-    @extend_schema_field({"type": ["string", "null"]})
-    def get_chapter(self, exercise: Exercise) -> str | None:
-        return exercise.chapter.slug if exercise.chapter else None
-
-    @extend_schema_field(TRACKS)
-    def get_tracks(self, exercise: Exercise) -> list[str]:
-        spec = find_spec(exercise.slug)
-        return [str(track) for track in spec.tracks] if spec else []
-
-    @extend_schema_field(LINKS)
-    def get_links(self, exercise: Exercise) -> dict[str, str]:
-        return {
-            "self": self._url("api:exercise", exercise.slug),
-            "submissions": self._url("api:submit", exercise.slug),
-            "page": self._url("grader:exercise", exercise.slug),
-        }
-
-
-class GroupSerializer(serializers.Serializer[Any]):
-    id = serializers.CharField()
-    title = serializers.CharField()
-    weight = serializers.FloatField(min_value=0, max_value=1)
-
-
-class PublicCaseSerializer(serializers.Serializer[Any]):
-    id = serializers.CharField()
-    title = serializers.CharField()
-    dtype = serializers.CharField()
-    x = serializers.JSONField()
-    dout = serializers.JSONField(allow_null=True)
-    parameters = serializers.JSONField()
-    eps = serializers.FloatField(allow_null=True)
-
-
-class ExerciseSerializer(ExerciseSummarySerializer):
-    """The contract of an exercise, from the grading engine's registry."""
-
-    statement_html = serializers.CharField()
-    class_name = serializers.SerializerMethodField()
-    parameters = serializers.SerializerMethodField()
-    gradients = serializers.SerializerMethodField()
-    limits = serializers.SerializerMethodField()
-    groups = serializers.SerializerMethodField()
-    public_cases = serializers.SerializerMethodField()
-    starters = serializers.SerializerMethodField(help_text="Per track, the file to begin from.")
-    tracks_available = serializers.SerializerMethodField(
-        help_text="The tracks that a connected worker grades at the moment."
-    )
-
-    @extend_schema_field({"type": ["string", "null"]})
-    def get_class_name(self, exercise: Exercise) -> str | None:
-        spec = find_spec(exercise.slug)
-        return spec.class_name if spec else None
-
-    @extend_schema_field({"type": "array", "items": {"type": "string"}})
-    def get_parameters(self, exercise: Exercise) -> list[str]:
-        spec = find_spec(exercise.slug)
-        return list(spec.parameters) if spec else []
-
-    @extend_schema_field({"type": "array", "items": {"type": "string"}})
-    def get_gradients(self, exercise: Exercise) -> list[str]:
-        spec = find_spec(exercise.slug)
-        return list(spec.gradients) if spec else []
-
-    @extend_schema_field({"type": "object", "additionalProperties": {"type": "number"}})
-    def get_limits(self, exercise: Exercise) -> dict[str, float]:
-        spec = find_spec(exercise.slug)
-        return dict(spec.limits) if spec else {}
-
-    @extend_schema_field(GroupSerializer(many=True))
-    def get_groups(self, exercise: Exercise) -> Any:
-        spec = find_spec(exercise.slug)
-        return GroupSerializer(spec.groups if spec else (), many=True).data
-
-    @extend_schema_field(PublicCaseSerializer(many=True))
-    def get_public_cases(self, exercise: Exercise) -> Any:
-        spec = find_spec(exercise.slug)
-        return PublicCaseSerializer(spec.public_cases if spec else (), many=True).data
-
-    @extend_schema_field({"type": "object", "additionalProperties": {"type": "string"}})
-    def get_starters(self, exercise: Exercise) -> dict[str, str]:
-        spec = find_spec(exercise.slug)
-        return {str(track): spec.starter(track) for track in spec.tracks} if spec else {}
-
-    @extend_schema_field(TRACKS)
-    def get_tracks_available(self, exercise: Exercise) -> list[str]:
-        available = waiting.tracks_available()
-        return [track for track in self.get_tracks(exercise) if track in available]
 
 
 class NewSubmissionSerializer(StrictSerializer):
@@ -298,9 +184,23 @@ class SubmissionSummarySerializer(Linked):
     score = serializers.FloatField(allow_null=True, min_value=0, max_value=1)
     source_sha256 = serializers.CharField()
     created_at = serializers.DateTimeField()
+    due_at = serializers.SerializerMethodField(
+        help_text="Until when this learner's submissions to the exercise are in time; null without "
+        "a deadline."
+    )
+    late = serializers.SerializerMethodField(
+        help_text="Whether `created_at` is after `due_at`. When it was graded plays no part."
+    )
     claimed_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
     links = serializers.SerializerMethodField()
+
+    @extend_schema_field(MOMENT_OR_NULL)
+    def get_due_at(self, submission: Submission) -> str | None:
+        return moment(deadlines.deadline_of(submission))
+
+    def get_late(self, submission: Submission) -> bool:
+        return deadlines.is_late(submission)
 
     @extend_schema_field({"type": ["string", "null"], "enum": [*Phase.values, None]})
     def get_phase(self, submission: Submission) -> str | None:
@@ -382,8 +282,10 @@ class SubmissionSerializer(SubmissionSummarySerializer):
     def get_decision(self, submission: Submission) -> dict[str, Any] | None:
         if submission.decided_at is None:
             return None
-        moment = serializers.DateTimeField().to_representation(submission.decided_at)
-        return {"reason": submission.decision_reason, "decided_at": moment}
+        return {
+            "reason": submission.decision_reason,
+            "decided_at": moment(submission.decided_at),
+        }
 
     def get_grading_attempts(self, submission: Submission) -> int:
         return submission.attempts.filter(regrade_item__isnull=True).count()

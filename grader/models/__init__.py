@@ -5,6 +5,7 @@ from .audit import AuditAction, AuditEntry
 from .code_run import CodeRun
 from .draft import Draft
 from .exercise import Exercise
+from .extension import Extension
 from .graded import Graded
 from .node import WorkerNode
 from .outbox import OutboxMessage
@@ -34,6 +35,7 @@ __all__ = [
     "CodeRun",
     "Draft",
     "Exercise",
+    "Extension",
     "Graded",
     "GradingAttempt",
     "NodeKind",

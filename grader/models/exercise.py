@@ -34,6 +34,14 @@ class Exercise(models.Model):
         help_text="Untick to close the exercise: it stays readable, new submissions are refused.",
     )
 
+    due_at = models.DateTimeField(
+        "deadline",
+        null=True,
+        blank=True,
+        help_text="In UTC; empty for none. What is submitted at this very moment is in time. What "
+        "comes later is graded all the same and marked as late; moving the deadline decides anew.",
+    )
+
     # Rendered when saved; pages only read.
     summary_html = models.TextField(blank=True, editable=False)
     statement_html = models.TextField(blank=True, editable=False)
@@ -51,6 +59,9 @@ class Exercise(models.Model):
         blank=True,
         editable=False,
         help_text="Digest of the fields as the last load from a file left them.",
+    )
+    loaded_due_at = models.DateTimeField(
+        null=True, editable=False, help_text="The deadline as the last load from a file left it."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

@@ -4,6 +4,7 @@ from .decide import decide_flagged
 from .dispatch import send_outbox
 from .drafts import keep_draft
 from .errors import Refused
+from .extend import give_extension, remove_extension
 from .lost import Swept, requeue_lost
 from .override import override_score, remove_override
 from .record import (
@@ -28,6 +29,7 @@ __all__ = [
     "create_token",
     "decide_flagged",
     "end_late_runs",
+    "give_extension",
     "keep_draft",
     "purge_runs",
     "override_score",
@@ -38,6 +40,7 @@ __all__ = [
     "record_run",
     "record_verdict",
     "reject_verdict",
+    "remove_extension",
     "remove_override",
     "requeue_lost",
     "resubmit",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import datetime
 from enum import StrEnum
 
 from django.contrib.auth.models import User
@@ -92,7 +93,10 @@ def load_exercise(file: ExerciseFile, *, force: bool = False) -> Loaded:
     created = exercise is None
     if exercise is None:
         exercise = Exercise(slug=file.slug)
-    elif not force and exercise.loaded_digest not in ("", digest_of(exercise)):
+    is_moved = _take_deadline(exercise, file.due_at, force=force)
+    if not created and not force and exercise.loaded_digest not in ("", digest_of(exercise)):
+        if is_moved:
+            exercise.save()
         return Loaded.KEPT
     before = "" if created else digest_of(exercise)
     exercise.title = file.title
@@ -102,11 +106,26 @@ def load_exercise(file: ExerciseFile, *, force: bool = False) -> Loaded:
     exercise.statement = file.statement
     exercise.is_published = file.published
     digest = digest_of(exercise)
-    if not created and digest == before == exercise.loaded_digest and _is_current(exercise):
+    is_same = digest == before == exercise.loaded_digest and not is_moved
+    if not created and is_same and _is_current(exercise):
         return Loaded.UNCHANGED
     exercise.loaded_digest = digest
     save_exercise(exercise)
     return Loaded.CREATED if created else Loaded.UPDATED
+
+
+def _take_deadline(exercise: Exercise, due_at: datetime | None, *, force: bool) -> bool:
+    """Take the file's deadline and return whether that moves it.
+
+    One that was set in the admin since the last load stays, also where the texts are loaded: when
+    a course is held is this site's business. By force a file's deadline is taken, not its lack.
+    """
+    is_set_by_hand = exercise.due_at != exercise.loaded_due_at
+    if is_set_by_hand and not (force and due_at):
+        return False
+    is_moved = exercise.due_at != due_at
+    exercise.due_at = exercise.loaded_due_at = due_at
+    return is_moved
 
 
 def digest_of(exercise: Exercise) -> str:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from django import template
+
+from grader import deadlines
+from grader.models import Submission
 
 register = template.Library()
 
@@ -103,6 +107,19 @@ def milliseconds(value: float) -> str:
     if value >= 1000:
         return f"{value / 1000:.2f} s"
     return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
+
+
+@register.filter
+def moment(value: datetime) -> str:
+    """Write a moment to the minute, to the second where it has seconds: 31 May 2027, 23:59 UTC."""
+    own = value.astimezone(UTC)
+    return f"{own:%-d %B %Y, %H:%M}{f':{own:%S}' if own.second else ''} UTC"
+
+
+@register.filter
+def is_late(submission: Submission) -> bool:
+    """Whether it was submitted after its learner's deadline."""
+    return deadlines.is_late(submission)
 
 
 @register.filter

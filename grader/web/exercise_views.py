@@ -15,6 +15,7 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from grader import queries, waiting
+from grader.deadlines import deadline_for
 from grader.models import Draft, Exercise, NodeKind, Submission, Track
 from grader.registry import find_spec
 from grader.services import keep_draft
@@ -184,6 +185,8 @@ def show_exercise(
     kept = queries.draft_of(request.user, exercise, track)
     earlier = None if form.is_bound else _earlier(request, exercise)
     nonce = csp.new_nonce()
+    deadline = deadline_for(exercise, request.user)
+    now = timezone.now()
     context = {
         "exercise": exercise,
         "course": exercise.chapter.course if exercise.chapter else None,
@@ -203,7 +206,9 @@ def show_exercise(
         "nonce": nonce,
         "idempotency_key": uuid.uuid4().hex,
         "has_home_script": track == Track.NUMPY,
-        "now": timezone.now(),
+        "now": now,
+        "deadline": deadline,
+        "is_past_deadline": deadline is not None and deadline < now,
         "submissions": own[:OWN_SUBMISSIONS_SHOWN],
     }
     response = render(request, "grader/exercise.html", context)

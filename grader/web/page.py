@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +14,7 @@ from django.utils.http import parse_etags, urlencode
 from django.utils.safestring import SafeString, mark_safe
 
 from courses.rendering import render_code
-from grader import queries
+from grader import deadlines, queries
 from grader.models import NodeKind, Submission
 from grader.waiting import waiting_for
 
@@ -54,6 +55,15 @@ class SubmissionPage(ResultView):
         return sorted(found, key=lambda result: NodeKind.values.index(result.kind))
 
     @property
+    def deadline(self) -> datetime | None:
+        """Until when the learner's submissions to this exercise are in time."""
+        return deadlines.deadline_of(self.submission)
+
+    @property
+    def is_late(self) -> bool:
+        return deadlines.is_late(self.submission)
+
+    @property
     def what_counts(self) -> str:
         return WHAT_COUNTS[NodeKind(self.kind)] if self.second else ""
 
@@ -79,6 +89,7 @@ class SubmissionPage(ResultView):
         """Changes with everything that the fragment shows; begins with the counting verdict's."""
         shown = (
             self.submission.public_id,
+            self.deadline,
             self.shown,
             self.second.shown if self.second else None,
             [parity.other_id for parity in self.parities],

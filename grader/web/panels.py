@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.http import HttpRequest
+from django.utils import timezone
 
 from courses import panels
-from courses.models import Chapter
+from courses.models import Chapter, Course
 from grader import queries
+from grader.deadlines import deadline_for
 from grader.models import Exercise
 from grader.registry import find_spec, groups_of_steps
 
@@ -25,6 +27,7 @@ def exercises_panel(request: HttpRequest, chapter: Chapter | None) -> panels.Pan
     entries = [
         {
             "exercise": exercise,
+            "deadline": deadline_for(exercise, request.user),
             "spec": find_spec(exercise.slug),
             "best": queries.brief(exercise, "best"),
             "last": queries.brief(exercise, "last"),
@@ -57,7 +60,35 @@ def verdicts_panel(request: HttpRequest, chapter: Chapter | None) -> panels.Pane
     )
 
 
+def deadlines_panel(request: HttpRequest, chapter: Chapter | None) -> panels.Panel | None:
+    """The deadlines that lie ahead, for the dashboard."""
+    return _deadlines(request, queries.exercises_with_end(request.user, after=timezone.now()))
+
+
+def course_deadlines_panel(request: HttpRequest, course: Course) -> panels.Panel | None:
+    """All deadlines of a course, also those past: its page says nothing that ages."""
+    return _deadlines(request, queries.exercises_with_end(request.user, course))
+
+
+def _deadlines(request: HttpRequest, exercises: list[Exercise]) -> panels.Panel | None:
+    if not exercises:
+        return None
+    entries = [
+        {
+            "exercise": exercise,
+            "deadline": deadline_for(exercise, request.user),
+            "result": queries.brief(exercise, "best") or queries.brief(exercise, "last"),
+        }
+        for exercise in exercises
+    ]
+    return panels.Panel(
+        "grader/_panel_deadlines.html", {"exercises": entries}, "Deadlines", "deadlines"
+    )
+
+
 def register() -> None:
     panels.register("chapter", exercises_panel)
+    panels.register("dashboard", deadlines_panel)
     panels.register("dashboard", verdicts_panel)
+    panels.register_for_courses(course_deadlines_panel)
     panels.register_listing_tool("grader/_listing_action.html")

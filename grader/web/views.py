@@ -12,6 +12,7 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_GET, require_POST
 
 from grader import queries
+from grader.deadlines import with_deadline
 from grader.models import Submission
 from grader.services import resubmit as resubmit_submission
 from grader.services.errors import Refused
@@ -79,8 +80,9 @@ def submissions(request: HttpRequest) -> HttpResponse:
 
 def _visible_submission(request: HttpRequest, public_id: str) -> Submission:
     """Return a submission that the user may see; otherwise 404, which does not tell of it."""
+    related = ("exercise__chapter__course", "user", "override", "second")
     submission = (
-        Submission.objects.select_related("exercise__chapter__course", "user", "override", "second")
+        with_deadline(Submission.objects.select_related(*related))
         .filter(public_id=public_id)
         .first()
     )

@@ -12,14 +12,14 @@ from rest_framework.response import Response
 
 from grader import queries, services
 from grader.api.base import ApiView, PublicApiView, caller, problems
+from grader.api.exercise_serializers import ExerciseSerializer, ExerciseSummarySerializer
 from grader.api.permissions import Scoped
 from grader.api.serializers import (
-    ExerciseSerializer,
-    ExerciseSummarySerializer,
     NewSubmissionSerializer,
     NewUploadSerializer,
     SubmissionSerializer,
 )
+from grader.deadlines import exercises_with_deadline
 from grader.limits import MAX_SOURCE_BYTES
 from grader.models import Exercise, Scope
 from grader.services.errors import SourceTooLarge
@@ -52,7 +52,9 @@ class ExercisesView(PublicApiView):
         tags=["exercises"],
     )
     def get(self, request: Request) -> Response:
-        exercises = queries.published_exercises().defer("statement", "statement_html")
+        exercises = exercises_with_deadline(
+            queries.published_exercises().defer("statement", "statement_html"), request.user
+        )
         context = {"request": request}
         return Response(ExerciseSummarySerializer(exercises, many=True, context=context).data)
 

@@ -22,6 +22,7 @@ from grader.api.serializers import (
     SubmissionSerializer,
     SubmissionSummarySerializer,
 )
+from grader.deadlines import with_deadline
 from grader.models import Scope, Submission
 from grader.web.page import SubmissionPage
 
@@ -38,8 +39,9 @@ def visible(request: Request, public_id: str, scope: Scope = Scope.READ) -> Subm
 
     Others' submissions are seen by those whose role carries it, under the `scope` of the call.
     """
+    related = ("exercise__chapter__course", "user", "override", "second")
     submission = (
-        Submission.objects.select_related("exercise__chapter__course", "user", "override", "second")
+        with_deadline(Submission.objects.select_related(*related))
         .filter(public_id=public_id)
         .first()
     )
@@ -71,8 +73,10 @@ class SubmissionsView(ApiView, GenericAPIView[Submission]):
     def get_queryset(self) -> Any:
         if getattr(self, "swagger_fake_view", False):
             return Submission.objects.none()
-        submissions = Submission.objects.select_related("exercise", "user").defer(
-            "source", "report", "exercise__statement", "exercise__statement_html"
+        submissions = with_deadline(
+            Submission.objects.select_related("exercise", "user").defer(
+                "source", "report", "exercise__statement", "exercise__statement_html"
+            )
         )
         if sees_all(self.request):
             return submissions

@@ -1,0 +1,90 @@
+"""More time for one learner, given and taken back by graders."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from grader.models import Exercise, Extension
+from grader.services import give_extension, remove_extension
+from grader.services.decide import MAX_REASON_CHARACTERS, PERMISSION
+
+
+class ExtensionForm(forms.ModelForm):
+    """Takes the learner by name: graders need no list of all accounts."""
+
+    learner = forms.CharField(help_text="The user name.", max_length=150)
+    reason = forms.CharField(
+        max_length=MAX_REASON_CHARACTERS,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "vLargeTextField"}),
+        help_text="For graders; the learner sees the new deadline alone.",
+    )
+
+    class Meta:
+        model = Extension
+        fields = ("exercise", "due_at", "reason")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        exercises = cast(forms.ModelChoiceField, self.fields["exercise"])
+        exercises.queryset = Exercise.objects.filter(due_at__isnull=False)
+        exercises.help_text = "Those with a deadline."
+        if self.instance.pk:
+            self.fields["learner"].initial = self.instance.user.get_username()
+            self.fields["learner"].disabled = self.fields["exercise"].disabled = True
+
+    def clean_learner(self) -> User:
+        name = self.cleaned_data["learner"]
+        learner = User.objects.filter(username=name).first()
+        if learner is None:
+            raise forms.ValidationError(f"There is no account of the name {name}.")
+        return learner
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        exercise, due_at = cleaned.get("exercise"), cleaned.get("due_at")
+        if exercise and due_at and exercise.due_at and due_at <= exercise.due_at:
+            self.add_error("due_at", f"An extension ends after {exercise.due_at:%Y-%m-%d %H:%M}.")
+        return cleaned
+
+
+@admin.register(Extension)
+class ExtensionAdmin(admin.ModelAdmin):
+    form = ExtensionForm
+    list_display = ("exercise", "user", "due_at", "created_by", "created_at")
+    list_filter = ("exercise",)
+    list_select_related = ("exercise", "user", "created_by")
+    search_fields = ("user__username", "exercise__slug")
+    fields = ("exercise", "learner", "due_at", "reason")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm(PERMISSION)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm(PERMISSION)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm(PERMISSION)
+
+    def save_model(self, request: HttpRequest, obj: Extension, form: Any, change: bool) -> None:
+        wanted = form.cleaned_data
+        given = give_extension(
+            cast(User, request.user),
+            obj.exercise,
+            wanted["learner"],
+            wanted["due_at"],
+            wanted["reason"],
+        )
+        obj.pk, obj.user = given.pk, given.user
+
+    def delete_model(self, request: HttpRequest, obj: Extension) -> None:
+        remove_extension(cast(User, request.user), obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Extension]) -> None:
+        for extension in queryset.select_related("exercise", "user"):
+            remove_extension(cast(User, request.user), extension)

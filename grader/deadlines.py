@@ -1,0 +1,73 @@
+"""Until when a submission is in time, and which are late: read, never stored.
+
+When it was submitted decides, not when a verdict came: neither a long queue nor a GPU that is away
+makes anything late, and no regrade does. What is handed in at the deadline itself is in time.
+Nothing is kept beside the two moments, so that moving a deadline decides anew.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import Case, DateTimeField, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.functions import Coalesce, Greatest
+
+from .models import Exercise, Extension, Submission
+
+LATE = Q(created_at__gt=F("deadline"))
+"""For submissions `with_deadline`: those that came after it."""
+IN_TIME = Q(deadline__isnull=True) | Q(created_at__lte=F("deadline"))
+
+
+def with_deadline(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
+    """Read the learner's deadline with each submission, as `deadline`; None where there is none."""
+    own = Extension.objects.filter(exercise=OuterRef("exercise"), user=OuterRef("user"))
+    return submissions.annotate(deadline=_deadline("exercise__due_at", own))
+
+
+def exercises_with_deadline(
+    exercises: QuerySet[Exercise], user: User | AnonymousUser
+) -> QuerySet[Exercise]:
+    """Read the user's deadline with each exercise, as `deadline`; None where there is none."""
+    if not user.is_authenticated:
+        return exercises.annotate(deadline=F("due_at"))
+    own = Extension.objects.filter(exercise=OuterRef("pk"), user=user)
+    return exercises.annotate(deadline=_deadline("due_at", own))
+
+
+def deadline_of(submission: Submission) -> datetime | None:
+    """Return the deadline of a submission's learner; a query unless it was read with the row."""
+    if "deadline" in submission.__dict__:
+        return _read(submission)
+    return deadline_for(submission.exercise, submission.user)
+
+
+def deadline_for(exercise: Exercise, user: User | AnonymousUser) -> datetime | None:
+    """Return until when a user's submissions to an exercise are in time; None without an end."""
+    if "deadline" in exercise.__dict__:
+        return _read(exercise)
+    due_at = exercise.due_at
+    if due_at is None or not user.is_authenticated:
+        return due_at
+    extension = Extension.objects.filter(exercise=exercise, user=user).first()
+    return max(due_at, extension.due_at) if extension else due_at
+
+
+def is_late(submission: Submission) -> bool:
+    """Return whether it was submitted after its learner's deadline."""
+    deadline = deadline_of(submission)
+    return deadline is not None and submission.created_at > deadline
+
+
+def _read(row: Any) -> datetime | None:
+    deadline: datetime | None = row.deadline
+    return deadline
+
+
+def _deadline(due: str, extensions: QuerySet[Extension]) -> Case:
+    """Return the later of the exercise's deadline and the extension, if the exercise has one."""
+    extended = Coalesce(Subquery(extensions.values("due_at")[:1]), F(due))
+    later = When(Q(**{f"{due}__isnull": False}), then=Greatest(F(due), extended))
+    return Case(later, output_field=DateTimeField())

@@ -1,0 +1,74 @@
+"""More time for one learner, and back. Nothing is graded again: lateness is read, not stored."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from grader.models import AuditAction, Exercise, Extension
+
+from .audit import record_act
+from .decide import PERMISSION, checked_reason
+from .errors import DecisionRefused, NotAllowed
+
+
+def give_extension(
+    by: User, exercise: Exercise, learner: User, due_at: datetime, reason: str
+) -> Extension:
+    """Let a learner's submissions to an exercise be in time until `due_at`, an aware time.
+
+    One that was given before is replaced.
+
+    Raises:
+        NotAllowed: the person may not change submissions.
+        DecisionRefused: the time is no later than the deadline, there is none, or no usable reason.
+    """
+    _check_allowed(by)
+    text = checked_reason(reason)
+    if exercise.due_at is None:
+        raise DecisionRefused("This exercise has no deadline, so nothing is late.", "exercise")
+    if due_at <= exercise.due_at:
+        raise DecisionRefused(
+            f"The deadline is {exercise.due_at:%Y-%m-%d %H:%M:%S} UTC. An extension ends after it.",
+            "due_at",
+        )
+    with transaction.atomic():
+        extension, _ = Extension.objects.update_or_create(
+            exercise=exercise,
+            user=learner,
+            defaults={"due_at": due_at, "reason": text, "created_by": by},
+        )
+        record_act(
+            by,
+            AuditAction.EXTENSION_GIVEN,
+            f"exercise:{exercise.slug}",
+            learner=learner.get_username(),
+            due_at=due_at.isoformat(),
+            reason=text,
+        )
+    return extension
+
+
+def remove_extension(by: User, extension: Extension) -> None:
+    """Let the exercise's deadline hold for the learner again.
+
+    Raises:
+        NotAllowed: the person may not change submissions.
+    """
+    _check_allowed(by)
+    with transaction.atomic():
+        record_act(
+            by,
+            AuditAction.EXTENSION_REMOVED,
+            f"exercise:{extension.exercise.slug}",
+            learner=extension.user.get_username(),
+            due_at=extension.due_at.isoformat(),
+        )
+        extension.delete()
+
+
+def _check_allowed(by: User) -> None:
+    if not by.has_perm(PERMISSION):
+        raise NotAllowed("Only graders give a learner more time.")
