@@ -15,7 +15,7 @@ from courses.rendering.places import source_error
 from courses.rendering.tex import Formula, FormulaError, render_formulas
 
 # As wide as this, a formula still fits into a line of a phone.
-MAX_UNBROKEN_CHARACTERS = 24
+MAX_UNBROKEN_CHARACTERS = 16
 CONTROL_CHARACTER = (
     "There is a control character here that no page can show. Delete it and type the text again."
 )
@@ -107,7 +107,7 @@ def _kept(match: re.Match[str], by_token: Mapping[str, str]) -> str:
     before, tag, token, after = match.groups()
     formula = by_token.get(token, "")
     markup = f"{before}{formula}{after}"
-    drawn = _ELEMENT.sub("", formula.rpartition('class="katex-html"')[2])
+    drawn = _ELEMENT.sub("", formula.rpartition('<span class="katex-html"')[2].partition(">")[2])
     if tag == "span" and (before or after) and len(drawn) <= MAX_UNBROKEN_CHARACTERS:
         return f'<span class="math-kept">{markup}</span>'
     return markup
