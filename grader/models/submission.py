@@ -74,6 +74,8 @@ class Submission(Graded):
             models.Index(fields=["-created_at", "-id"], name="grader_sub_newest"),
             models.Index(fields=["user", "-created_at", "-id"], name="grader_sub_own_newest"),
             models.Index(fields=["exercise", "-created_at", "-id"], name="grader_sub_exercise"),
+            models.Index(fields=["state", "-created_at", "-id"], name="grader_sub_state"),
+            models.Index(fields=["outcome", "-created_at", "-id"], name="grader_sub_outcome"),
             models.Index(
                 fields=["user"],
                 name="grader_sub_open",
