@@ -167,6 +167,10 @@ class TestHints:
         assert "the order of the calls" in text
         assert "two instances, called by turns" in text
 
+    def test_groups_that_were_not_run_are_not_said_to_have_passed(self) -> None:
+        groups = [group("public", False), group("forward", None)]
+        assert "passed" not in " ".join(hints({"groups": groups}, outcome="memory_limit"))
+
     def test_forward_that_passed_is_not_to_be_repaired(self) -> None:
         groups = [group("forward", True), group("shapes", False), group("state", False)]
         assert hints({"groups": groups, "worst": wrong()}) == []

@@ -54,7 +54,8 @@ def hints(
     is_wrong = outcome == "wrong_answer" and _has_wrong_numbers(worst)
     found = [note for note in report.get("notes", []) if note.startswith(NOTHING_KNOWN)]
     only = failed[0]["id"] if len(failed) == 1 else ""
-    if only and len(groups) > 1:
+    # Where the run was stopped, the others were not tried.
+    if only and len(groups) > 1 and all(group["passed"] for group in groups if group["id"] != only):
         title = failed[0]["title"]
         found.append(f"All other groups passed; only “{title}” did not.")
     if only in _GROUPS:

@@ -78,8 +78,9 @@ function mark(links, passed, here) {
     if (isHere) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }
-  const list = at?.closest("[data-toc]");
-  if (list && list.scrollHeight > list.clientHeight) {
+  const list = document.querySelector("[data-toc]");
+  if (!at) list?.scrollTo(0, 0);
+  else if (list.scrollHeight > list.clientHeight) {
     list.scrollTop += at.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 2;
   }
 }
