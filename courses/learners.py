@@ -6,16 +6,23 @@ Reading a page never creates a session or a row; the first answer does.
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
+from itertools import islice
 from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AbstractUser, User
+from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils import timezone
 
 from courses.models import ChapterCompletion, Learner, QuizAttempt, RequirementMet
 
 SESSION_KEY = "learner"
+# The row of a new learner is there a moment before its session is.
+YOUNGEST_FORGOTTEN = timedelta(days=1)
+FORGOTTEN_AT_ONCE = 500
 
 
 def learner_of(user: User) -> Learner:
@@ -66,10 +73,33 @@ def learner_lookup(request: HttpRequest, prefix: str = "") -> dict[str, Any] | N
 
 
 def _session_learner_id(request: HttpRequest) -> uuid.UUID | None:
+    return _learner_id(request.session.get(SESSION_KEY))
+
+
+def _learner_id(kept: Any) -> uuid.UUID | None:
     try:
-        return uuid.UUID(str(request.session[SESSION_KEY]))
-    except (KeyError, ValueError):
+        return uuid.UUID(str(kept))
+    except ValueError:
         return None
+
+
+def forget_visitors() -> int:
+    """Delete expired sessions, and learners without account that no session leads to any more.
+
+    Returns how many learners were deleted, with their answers and completions.
+    """
+    now = timezone.now()
+    Session.objects.filter(expire_date__lt=now).delete()
+    sessions = (session.get_decoded() for session in Session.objects.iterator())
+    known = {_learner_id(session.get(SESSION_KEY)) for session in sessions}
+    visitors = Learner.objects.filter(user=None, created_at__lt=now - YOUNGEST_FORGOTTEN)
+    lost = iter([pk for pk in visitors.values_list("pk", flat=True) if pk not in known])
+    forgotten = 0
+    while some := list(islice(lost, FORGOTTEN_AT_ONCE)):
+        # One that signed up meanwhile has an account by now, and stays.
+        _, deleted = Learner.objects.filter(pk__in=some, user=None).delete()
+        forgotten += deleted.get(Learner._meta.label, 0)
+    return forgotten
 
 
 def merge_on_login(
