@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 from tests.platform.instance import (
@@ -37,6 +38,10 @@ CHROMIUM_ARGUMENTS = [
     "--disable-sync",
 ]
 
+
+# The same examples in every run, and none refused for being slow on a busy machine.
+hypothesis.settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
+hypothesis.settings.load_profile("repeatable")
 
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_reset_sequences"}
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import copy
+import functools
 import re
 from io import StringIO
 from typing import Any
@@ -31,6 +33,12 @@ from grader.models import Exercise, WorkerNode
 from grader.tests.messages import verdict
 
 
+@functools.cache
+def described() -> dict[str, Any]:
+    """Return the description, made once: it takes longer than most tests that read it."""
+    return schema.generate()
+
+
 def test_the_checked_in_schema_is_the_codes() -> None:
     call_command("write_api_schema", "--check", stdout=StringIO())
 
@@ -42,11 +50,11 @@ def test_drift_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_address_is_described() -> None:
-    described = schema.generate()["paths"]
+    paths = described()["paths"]
     for pattern in get_resolver("grader.api.urls").url_patterns:
         path = re.sub(r"<\w+:(\w+)>", r"{\1}", str(pattern.pattern))
         if path not in ("schema/", "docs/"):
-            assert f"/api/v1/{path}" in described
+            assert f"/api/v1/{path}" in paths
 
 
 @pytest.mark.django_db
@@ -56,7 +64,7 @@ def test_the_docs_are_a_page_without_inline_script_that_names_every_call(client:
     text = response.content.decode()
     assert not re.search(r"<script(?![^>]* src=)", text)
     assert "style=" not in text
-    for path in schema.generate()["paths"]:
+    for path in described()["paths"]:
         assert path in text
     for anchor in re.findall(r'href="#([\w-]+)"', text):
         assert f'id="{anchor}"' in text
@@ -94,7 +102,7 @@ def world(learner: User, grader: User, exercise: Exercise) -> dict[str, str]:
 def operations() -> list[Any]:
     """Every operation with requests that fit; those with a body also with some that do not."""
     found = []
-    for path, item in schema.generate()["paths"].items():
+    for path, item in described()["paths"].items():
         for method in (name for name in schema.METHODS if name in item):
             for mode in GenerationMode:
                 if mode is GenerationMode.POSITIVE or "requestBody" in item[method]:
@@ -118,7 +126,7 @@ def test_generated_requests_get_described_answers(
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     request.addfinalizer(_reconnect)
-    description = schemathesis.openapi.from_dict(schema.generate())
+    description = schemathesis.openapi.from_dict(copy.deepcopy(described()))
     description.app = get_wsgi_application()
     operation = description[path][method.upper()]
     seen: set[int] = set()

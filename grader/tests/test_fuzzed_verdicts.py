@@ -111,8 +111,10 @@ def test_a_verdict_with_a_missing_or_unknown_key_never_passes(
     assert_readable(client, submission)
 
 
+# What UTF-8 can hold; said by category, it is found at once.
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(st.sampled_from([*full_report(False), "id", "x"]), inner, max_size=4)
@@ -123,7 +125,6 @@ JSON = st.recursive(
 
 @settings(
     max_examples=60,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(place=st.sampled_from(PLACES), value=JSON)
