@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import Any, Final
 
@@ -56,12 +57,26 @@ def extents(size: Any, what: str) -> tuple[int, int, int]:
     """Return a grid or block of three extents.
 
     Raises:
-        TypeError: it is no tuple.
+        TypeError: it is no tuple, or holds what is no integer, such as the float of a division.
     """
     if not isinstance(size, tuple):
-        raise TypeError(f"Argument '{what}' has incorrect type (expected tuple)")
-    whole = [max(1, int(n)) for n in (*size, 1, 1)[:3]]
+        raise TypeError(
+            f"Argument '{what}' has incorrect type (expected tuple, got {type(size).__name__}): "
+            f"write ({what},) for one dimension."
+        )
+    whole = [max(1, _integer(n, what, size)) for n in (*size, 1, 1)[:3]]
     return whole[0], whole[1], whole[2]
+
+
+def _integer(extent: Any, what: str, size: tuple[Any, ...]) -> int:
+    try:
+        return operator.index(extent)
+    except TypeError:
+        raise TypeError(
+            f"'{type(extent).__name__}' object cannot be interpreted as an integer: the {what} "
+            f"{size} must hold integers. / always gives a float; write (n + threads - 1) // "
+            "threads for the number of blocks that n threads need."
+        ) from None
 
 
 class Launcher:

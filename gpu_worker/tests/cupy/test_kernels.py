@@ -61,6 +61,16 @@ def test_numpys_arrays_are_no_arguments_unless_they_hold_one_number(module: Any)
         kernel(1, (2,), (x, np.int32(2)))
 
 
+@pytest.mark.parametrize("extent", [4 / 2, 2.5, np.float32(2), "2", None])
+def test_grids_and_blocks_hold_integers(module: Any, extent: Any) -> None:
+    kernel, x = module.get_function("twice"), cp.ones(4, cp.float32)
+    for grid, block in (((extent,), (2,)), ((2,), (extent,)), ((2, extent), (2,))):
+        with pytest.raises(TypeError, match="cannot be interpreted as an integer.*//"):
+            kernel(grid, block, (x, np.int32(4)))
+    kernel((np.int64(2),), (np.uint8(2),), (x, np.int32(4)))
+    assert x.get().tolist() == [2, 2, 2, 2]
+
+
 def test_templates_globals_and_attributes(module: Any) -> None:
     x = cp.empty(3)
     kernel = module.get_function("fill<double>")
