@@ -64,10 +64,12 @@ def events_of(submission: Submission) -> list[Event]:
     scores = {submission.kind: _graded_score(submission)}
     if second is not None:
         scores[second.kind] = second.score
+    former = _scores_asked_anew(submission)
     moments: list[Moment] = []
     for kind, score in scores.items():
         attempts = [attempt for attempt in own if attempt.kind == kind]
-        moments += _of_attempts(attempts, score, counts=kind == submission.kind)
+        counts = kind == submission.kind
+        moments += _of_attempts(attempts, score, former, counts=counts)
     if submission.decided_at:
         detail = _result(submission.outcome, submission.score)
         detail["reason"] = submission.decision_reason
@@ -94,6 +96,14 @@ def _graded_score(submission: Submission) -> float | None:
     return override.graded_score if override else submission.score
 
 
+def _scores_asked_anew(submission: Submission) -> dict[int, float | None]:
+    """Return the scores of second verdicts that graders asked for again, by their attempts."""
+    acts = AuditEntry.objects.filter(
+        target=f"submission:{submission.public_id}", action=AuditAction.SECOND_ASKED
+    )
+    return {detail["attempt"]: detail["score"] for detail in acts.values_list("detail", flat=True)}
+
+
 _WITHOUT_VERDICT = {
     AttemptState.LOST.value: EventKind.LOST,
     AttemptState.RETURNED.value: EventKind.RETURNED,
@@ -101,12 +111,16 @@ _WITHOUT_VERDICT = {
 
 
 def _of_attempts(
-    attempts: list[GradingAttempt], score: float | None, *, counts: bool
+    attempts: list[GradingAttempt],
+    score: float | None,
+    former: dict[int, float | None],
+    *,
+    counts: bool,
 ) -> Iterator[Moment]:
     """Yield what happened to the attempts of one kind of node, in order.
 
-    `score` is what the last one graded gave. The submission came in once, with the first attempt
-    at the verdict that counts.
+    `score` is what the last one graded gave; `former` has what others did, by their numbers. The
+    submission came in once, with the first attempt at the verdict that counts.
     """
     # An end without a verdict and the next attempt are written together.
     successors: list[GradingAttempt | None] = [*attempts[1:], None]
@@ -122,7 +136,8 @@ def _of_attempts(
             yield attempt.finished_at, EventKind.REPLACED, known
             continue
         if attempt.state not in _WITHOUT_VERDICT:
-            kept = score if attempt.outcome in Outcome.scored() else None
+            given = former.get(attempt.number, score)
+            kept = given if attempt.outcome in Outcome.scored() else None
             yield attempt.finished_at, EventKind.GRADED, known | _result(attempt.outcome, kept)
             continue
         reason = {"reason": attempt.end_reason}

@@ -12,6 +12,7 @@ from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, Wh
 from django.utils import timezone
 
 from courses.models import Chapter, Course
+from gpu_worker.queues import PRIORITY_LEARNER
 
 from . import limits
 from .deadlines import exercises_with_deadline, with_deadline
@@ -101,14 +102,20 @@ def open_attempt(submission: Submission, kind: str | None = None) -> GradingAtte
 
 
 def attempts_ahead(attempt: GradingAttempt) -> int:
-    """Return how many open attempts of learners are served before this one.
+    """Return how many open attempts are served before this one.
 
     Plays the queue forward: what the broker has is served in the order in which it was sent, and
     each that ends lets the next one of its learner join at the end (see `services.dispatch`).
+    One of lower priority has all of them before it, and those of its own that came earlier.
     """
     rows = GradingAttempt.objects.filter(
-        queue=attempt.queue, state__in=AttemptState.open(), regrade_item__isnull=True
+        queue=attempt.queue, state__in=AttemptState.open()
     ).order_by(F("outbox__sent_at").asc(nulls_last=True), "id")
+    if attempt.priority > PRIORITY_LEARNER:
+        first = rows.filter(priority__lt=attempt.priority).count()
+        alike = list(rows.filter(priority=attempt.priority).values_list("pk", flat=True))
+        return first + (alike.index(attempt.pk) if attempt.pk in alike else len(alike))
+    rows = rows.filter(priority=PRIORITY_LEARNER)
     line: list[tuple[int, int]] = []
     held: defaultdict[int, deque[tuple[int, int]]] = defaultdict(deque)
     on_queue: Counter[int] = Counter()

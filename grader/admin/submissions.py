@@ -19,7 +19,7 @@ from grader.models import (
     SubmissionState,
 )
 
-from . import decisions, readonly, regrades
+from . import decisions, readonly, regrades, second
 from .readonly import ExactCountOff, ReadOnlyMixin
 
 STUCK_AFTER = timedelta(minutes=5)
@@ -117,13 +117,14 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
         "finished_at",
     )
     list_filter = (
-        *("state", "outcome", StuckFilter, LateFilter, "exercise", "track", "created_at"),
+        *("state", "outcome", "second__outcome", StuckFilter, LateFilter),
+        *("exercise", "track", "created_at"),
     )
     list_select_related = ("exercise", "user")
     search_fields = ("public_id", "user__username", "user__email", "source_sha256")
     date_hierarchy = "created_at"
     inlines = (SecondVerdictInline, AttemptInline)
-    actions = (regrades.regrade,)
+    actions = (regrades.regrade, second.ask_again)
     fields = (
         "public_id",
         "user",
@@ -242,7 +243,9 @@ class GradingAttemptAdmin(ReadOnlyMixin, ExactCountOff):
         "heartbeat_at",
         "created_at",
     )
-    list_filter = (LostFilter, "kind", "state", "outcome", "node")
+    list_filter = (LostFilter, "kind", "state", "outcome", "node", "created_at")
+    # After a node was repaired: choose its attempts, and have the verdicts given anew.
+    actions = (second.ask_again,)
     list_select_related = ("submission",)
     search_fields = ("submission__public_id", "node", "end_reason")
     ordering = ("-id",)
@@ -267,6 +270,9 @@ class GradingAttemptAdmin(ReadOnlyMixin, ExactCountOff):
         "sending",
     )
     readonly_fields = fields
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        return super().get_actions(request) if regrades.may_regrade(request) else {}
 
     @admin.display(description="sending")
     def sending(self, attempt: GradingAttempt) -> str:

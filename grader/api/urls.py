@@ -50,6 +50,11 @@ urlpatterns = [
         name="resubmit",
     ),
     path(
+        "submissions/<publicid:public_id>/second-verdict/",
+        submissions.SecondVerdictView.as_view(),
+        name="second-verdict",
+    ),
+    path(
         "submissions/<publicid:public_id>/decision/",
         submissions.DecisionView.as_view(),
         name="decision",

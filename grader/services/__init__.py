@@ -18,6 +18,7 @@ from .record import (
 )
 from .regrade import commit_regrade, start_regrade, undo_regrade
 from .runs import end_late_runs, purge_runs, record_run, start_run
+from .second import ask_second_again
 from .submit import resubmit, submit
 from .tokens import create_token, revoke_token
 
@@ -25,6 +26,7 @@ __all__ = [
     "Recorded",
     "Refused",
     "Swept",
+    "ask_second_again",
     "commit_regrade",
     "create_token",
     "decide_flagged",

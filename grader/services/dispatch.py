@@ -4,7 +4,8 @@ Sending twice is harmless: both copies carry the same lease, and the first verdi
 
 The broker serves first come, first served. So that nobody can fill it, each learner has only a
 few messages there at once; the rest wait in the outbox, and one goes when one ends. Learners are
-served in turn that way, however much each of them sent. Regrades together are held back likewise.
+served in turn that way, however much each of them sent. Regrades, and second verdicts that are
+asked for again, are held back likewise, all of them together: they have a lower priority.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from django.utils import timezone
 from gpu_worker.protocol import GradeJob
 from gpu_worker.protocol import NodeKind as JobKind
 from gpu_worker.protocol import Track as JobTrack
-from gpu_worker.queues import TASK_GRADE
+from gpu_worker.queues import PRIORITY_LEARNER, TASK_GRADE
 from grader import limits
 from grader.models import AttemptState, GradingAttempt, OutboxMessage
 from grader.services.broker import BrokerUnreachable, CeleryTransport
@@ -85,12 +86,12 @@ def send_next(attempt: GradingAttempt) -> None:
 
 
 def _send_like(attempt: GradingAttempt) -> None:
-    if attempt.regrade_item_id is None:
+    if attempt.priority == PRIORITY_LEARNER:
         learner = attempt.submission.user_id
-        alike = Q(attempt__regrade_item__isnull=True, attempt__submission__user=learner)
+        alike = Q(attempt__priority=PRIORITY_LEARNER, attempt__submission__user=learner)
         most = limits.jobs_on_queue_per_learner()
     else:
-        alike = Q(attempt__regrade_item__isnull=False)
+        alike = Q(attempt__priority__gt=PRIORITY_LEARNER)
         most = limits.regrades_on_queue()
     waiting = _sendable().filter(alike, attempt__queue=attempt.queue).order_by("id")
     for message_id in list(waiting.values_list("id", flat=True)[:most]):
@@ -132,12 +133,12 @@ def _sendable() -> QuerySet[OutboxMessage]:
     now = timezone.now()
     return OutboxMessage.objects.alias(
         of_learner=_count(
-            regrade_item__isnull=True, submission__user=OuterRef("attempt__submission__user")
+            priority=PRIORITY_LEARNER, submission__user=OuterRef("attempt__submission__user")
         ),
-        of_regrades=_count(regrade_item__isnull=False),
+        of_regrades=_count(priority__gt=PRIORITY_LEARNER),
     ).filter(
-        Q(attempt__regrade_item__isnull=True, of_learner__lt=limits.jobs_on_queue_per_learner())
-        | Q(attempt__regrade_item__isnull=False, of_regrades__lt=limits.regrades_on_queue()),
+        Q(attempt__priority=PRIORITY_LEARNER, of_learner__lt=limits.jobs_on_queue_per_learner())
+        | Q(attempt__priority__gt=PRIORITY_LEARNER, of_regrades__lt=limits.regrades_on_queue()),
         Q(locked_until__isnull=True) | Q(locked_until__lt=now),
         sent_at__isnull=True,
         attempt__state=AttemptState.QUEUED,

@@ -63,6 +63,13 @@ class NotResubmittable(Refused):
     status = 409
 
 
+class NoSecondVerdict(Refused):
+    """Another verdict is asked for of a submission that one kind of node alone grades."""
+
+    code = "no_second_verdict"
+    status = 409
+
+
 class NotDecidable(Refused):
     """A person's decision on a submission that no person has to decide on."""
 

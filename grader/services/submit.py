@@ -9,11 +9,13 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from gpu_worker.queues import PRIORITY_LEARNER
+from gpu_worker.queues import PRIORITY_LEARNER, PRIORITY_REGRADE
 from grader import limits
 from grader.models import (
+    AttemptState,
     AuditAction,
     Exercise,
+    GradingAttempt,
     SecondVerdict,
     Submission,
     SubmissionState,
@@ -117,7 +119,12 @@ def resubmit(user: User, submission: Submission) -> Submission:
             )
         submission.refresh_from_db()
         for kind in again:
-            start_attempt(submission, kind, priority=PRIORITY_LEARNER)
+            counts = kind == submission.kind
+            if not counts and user == learner:
+                _check_seconds(learner)
+            # The verdict that nobody waits for goes behind what was not graded yet.
+            priority = PRIORITY_LEARNER if counts else PRIORITY_REGRADE
+            start_attempt(submission, kind, priority=priority)
         record_act(user, AuditAction.SUBMISSION_RESUBMITTED, f"submission:{submission.public_id}")
     return submission
 
@@ -189,6 +196,22 @@ def check_track(exercise: Exercise, track: str) -> None:
 def _check_open(exercise: Exercise) -> None:
     if not exercise.accepts_submissions:
         raise ExerciseClosed("This exercise is closed: it takes no new submissions.")
+
+
+def _check_seconds(user: User) -> None:
+    """Refuse a second verdict once more to a learner who waits for many: others wait behind."""
+    waiting = GradingAttempt.objects.filter(
+        submission__user=user,
+        priority=PRIORITY_REGRADE,
+        regrade_item__isnull=True,
+        state__in=AttemptState.open(),
+    ).count()
+    if waiting >= limits.max_open_submissions():
+        raise TooMany(
+            f"You wait for {waiting} second verdicts that you asked for again, and that is the "
+            "most at once. Ask for this one when one of them is there.",
+            RETRY_WHEN_QUEUE_MOVES_SECONDS,
+        )
 
 
 def _check_quota(user: User) -> None:

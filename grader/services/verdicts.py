@@ -38,8 +38,13 @@ def reopen_ungraded(rows: QuerySet[Any], **fields: Any) -> bool:
     Return whether there was one.
     """
     failed = Q(state=SubmissionState.FINISHED, outcome=Outcome.NOT_GRADABLE)
+    return reopen(rows.filter(failed | Q(state=SubmissionState.REPLACED)), **fields)
+
+
+def reopen(rows: QuerySet[Any], **fields: Any) -> bool:
+    """Empty those of the rows for which nothing more is to come. Return whether there was one."""
     return bool(
-        rows.filter(failed | Q(state=SubmissionState.REPLACED)).update(
+        rows.exclude(state__in=SubmissionState.open()).update(
             state=SubmissionState.QUEUED,
             outcome=None,
             score=None,

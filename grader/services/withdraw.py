@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from gpu_worker.queues import PRIORITY_LEARNER
 from grader.models import AttemptState, GradingAttempt, Submission, SubmissionState
 
 from .verdicts import update_open
@@ -36,7 +37,8 @@ def _held_back(newest: Submission) -> QuerySet[GradingAttempt]:
         .filter(
             nobody_sends,
             state=AttemptState.QUEUED,
-            regrade_item__isnull=True,
+            # Not what somebody asked for again, nor regrades.
+            priority=PRIORITY_LEARNER,
             outbox__sent_at__isnull=True,
             submission__user=newest.user_id,
             submission__exercise=newest.exercise_id,

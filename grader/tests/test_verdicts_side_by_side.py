@@ -88,7 +88,9 @@ class TestPage:
         text = page(submission)
         assert NO_GPU in text
         assert "The verdict of a processor counts for the lesson." in text
-        assert text.index('class="kind">On a processor') < text.index('class="kind">On a GPU')
+        assert text.index('class="kind" aria-hidden="true">On a processor') < text.index(
+            'class="kind" aria-hidden="true">On a GPU'
+        )
         # Nothing is awaited, so the page does not ask for ever.
         assert 'data-final="true"' in text
         assert "http-equiv" not in text
@@ -128,7 +130,9 @@ class TestPage:
         text = page(submission)
         assert "The verdict of a GPU counts for the lesson: this site requires one." in text
         assert NO_GPU in text
-        assert text.index('class="kind">On a processor') < text.index('class="kind">On a GPU')
+        assert text.index('class="kind" aria-hidden="true">On a processor') < text.index(
+            'class="kind" aria-hidden="true">On a GPU'
+        )
         assert 'data-final="false"' in text
 
     def test_a_flagged_device_run_promises_no_decision(self, kernels: Submit, page: Any) -> None:
@@ -144,9 +148,11 @@ class TestPage:
     ) -> None:
         submission = kernels()
         grade_on_cpu(submission)
-        assert "Send it again" not in page(submission)
+        assert "Ask for a GPU again" not in page(submission)
         grade_on_gpu(submission, "not_gradable", report={})
-        assert "Send it again" in page(submission)
+        text = page(submission)
+        assert "Ask for a GPU again" in text
+        assert "Send it again" not in text
 
     def test_what_a_newer_submission_replaced_is_no_failure(
         self, kernels: Submit, page: Callable[..., str], api: Api

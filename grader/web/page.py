@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from courses.rendering import render_code
 from grader import deadlines, queries
-from grader.models import NodeKind, Submission
+from grader.models import NodeKind, Outcome, Submission
 from grader.waiting import waiting_for
 
 from .parity_view import ParityView, parities
@@ -120,16 +120,16 @@ class SubmissionPage(ResultView):
 
     @property
     def can_resubmit(self) -> bool:
-        failed = any(result.outcome == "not_gradable" for result in self.results)
-        return failed and self.exercise.accepts_submissions
+        return self.outcome == Outcome.NOT_GRADABLE and self.exercise.accepts_submissions
 
     @property
     def asks_again(self) -> str:
-        """Where a verdict that a newer submission replaced can still be had; "" if nowhere."""
-        if self.can_resubmit or not self.exercise.accepts_submissions:
-            return ""
+        """Where a second verdict that nobody gave can still be had; "" if nowhere."""
         second = self.second
-        return NODE_NAMES[NodeKind(second.kind)] if second and second.is_replaced else ""
+        if second is None or self.can_resubmit or not self.exercise.accepts_submissions:
+            return ""
+        is_missing = second.is_replaced or second.outcome == Outcome.NOT_GRADABLE
+        return NODE_NAMES[NodeKind(second.kind)] if is_missing else ""
 
     @cached_property
     def source_html(self) -> SafeString:

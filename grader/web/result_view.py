@@ -41,6 +41,10 @@ SECOND_FLAGGED: Final = (
     "The run did something that solutions of this exercise do not do, so it has no score. The "
     "verdict that counts is another one, and stays as it is."
 )
+SECOND_NOT_GRADABLE: Final = (
+    "The platform failed, not your code, and the verdict that counts stays as it is. You can ask "
+    "for this one again."
+)
 
 
 class ResultView:
@@ -151,6 +155,8 @@ class ResultView:
             return outcomes.decided_text(self.submission.decision_reason)
         if not self.counts and self.outcome == Outcome.FLAGGED:
             return SECOND_FLAGGED
+        if not self.counts and self.outcome == Outcome.NOT_GRADABLE:
+            return SECOND_NOT_GRADABLE
         if self.is_replaced:
             return REPLACED.format(there=self.verdict.get_kind_display())
         return outcomes.text_of(self.outcome).text if self.outcome else ""

@@ -150,6 +150,27 @@ class ResubmitView(ApiView):
         return Response(SubmissionSerializer(submission, context=context).data, status=202)
 
 
+class SecondVerdictView(ApiView):
+    scopes = {"POST": Scope.GRADE}
+
+    @extend_schema(
+        operation_id="submissions_second_verdict",
+        summary="Ask for a submission's second verdict again",
+        description="For graders, whatever the second verdict was: after a GPU node was repaired, "
+        "say. The verdict that counts stays. While one is awaited, asking changes nothing. It goes "
+        "behind everything that was not graded yet. A learner sends again with `resubmit/` what "
+        "could not be graded.",
+        request=None,
+        responses={202: SubmissionSerializer, **problems(403, 404, 409)},
+        tags=["submissions"],
+    )
+    def post(self, request: Request, public_id: str) -> Response:
+        services.ask_second_again(caller(request), visible(request, public_id, Scope.GRADE))
+        submission = visible(request, public_id, Scope.GRADE)
+        context = {"request": request, "page": SubmissionPage.of(submission)}
+        return Response(SubmissionSerializer(submission, context=context).data, status=202)
+
+
 class DecisionView(ApiView):
     scopes = {"POST": Scope.GRADE}
 

@@ -1,0 +1,57 @@
+"""A second verdict once more: after a node was repaired, or where nobody could give one.
+
+The verdict that counts stays as it is. What is asked for again waits behind everything that was not
+graded yet, as regrades do.
+"""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from gpu_worker.queues import PRIORITY_REGRADE
+from grader.models import AuditAction, SecondVerdict, Submission
+
+from .attempts import start_attempt
+from .audit import record_act
+from .decide import PERMISSION
+from .errors import NoSecondVerdict, NotAllowed
+from .verdicts import reopen
+
+
+def ask_second_again(by: User, submission: Submission) -> bool:
+    """Let the other kind of node grade the submission once more, whatever it found before.
+
+    Return whether anything is asked for: while the verdict is awaited, asking changes nothing. What
+    it was is kept in the audit entry.
+
+    Raises:
+        NotAllowed: the person may not change submissions.
+        NoSecondVerdict: one kind of node alone grades the submission's track.
+    """
+    if not by.has_perm(PERMISSION):
+        raise NotAllowed(
+            "Only graders ask for a second verdict that was given. What could not be graded, or "
+            "was replaced by a newer submission, its learner sends again."
+        )
+    with transaction.atomic():
+        rows = SecondVerdict.objects.filter(submission=submission.pk)
+        former = rows.select_for_update().first()
+        if former is None:
+            raise NoSecondVerdict("This submission has one verdict alone. Regrade it instead.")
+        graded = submission.attempts.filter(kind=former.kind, regrade_item__isnull=True)
+        last = graded.order_by("-number").values_list("number", flat=True).first()
+        if not reopen(rows):
+            return False
+        start_attempt(submission, former.kind, priority=PRIORITY_REGRADE)
+        record_act(
+            by,
+            AuditAction.SECOND_ASKED,
+            f"submission:{submission.public_id}",
+            kind=former.kind,
+            attempt=last,
+            state=former.state,
+            outcome=former.outcome,
+            score=former.score,
+        )
+    return True
