@@ -157,7 +157,6 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "learnml.static_files.StaticFilesStorage"},
 }
-MEDIA_ROOT = DATA_DIR / "media"
 
 # --- security --------------------------------------------------------------------------------
 SECURE_CONTENT_TYPE_NOSNIFF = True

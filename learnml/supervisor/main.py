@@ -41,7 +41,7 @@ prints the address. Ctrl-C stops everything.
 
   PORT                    port of the web site (default 8000)
   LEARNML_HOST            address to listen on (default 127.0.0.1)
-  LEARNML_DATA            folder for database, queue and media (default var/)
+  LEARNML_DATA            folder for database and queue (default var/)
   LEARNML_DEMO_PASSWORD   password of the demo accounts made at the first start
   DATABASE_URL            PostgreSQL instead of the SQLite file in the data folder
   REDIS_URL               Redis or Valkey instead of the embedded queue
