@@ -19,7 +19,7 @@ from grader.models import (
     SubmissionState,
 )
 
-from . import decisions, readonly, regrades, second
+from . import decisions, export, readonly, regrades, second
 from .readonly import ExactCountOff, ReadOnlyMixin
 
 STUCK_AFTER = timedelta(minutes=5)
@@ -124,7 +124,7 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
     search_fields = ("public_id", "user__username", "user__email", "source_sha256")
     date_hierarchy = "created_at"
     inlines = (SecondVerdictInline, AttemptInline)
-    actions = (regrades.regrade, second.ask_again)
+    actions = (export.as_csv, regrades.regrade, second.ask_again)
     fields = (
         "public_id",
         "user",
@@ -161,7 +161,8 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
 
     def get_actions(self, request: HttpRequest) -> Any:
         actions = super().get_actions(request)
-        return actions if regrades.may_regrade(request) else {}
+        may_change = regrades.may_regrade(request)
+        return {name: act for name, act in actions.items() if may_change or name == "as_csv"}
 
     def get_urls(self) -> list[URLPattern]:
         decide = self.admin_site.admin_view(self.decide_view)

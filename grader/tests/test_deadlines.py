@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -295,6 +296,21 @@ class TestWhereItIsShown:
         due(exercise, timezone.now() - timedelta(days=9))
         Extension.objects.all().delete()
         assert "Deadlines" not in client.get("/dashboard/").content.decode()
+
+    def test_in_the_table_for_a_gradebook(
+        self, client: Client, grader: User, learner: User, both: tuple[Submission, Submission]
+    ) -> None:
+        User.objects.filter(pk=learner.pk).update(username="-learner")
+        client.force_login(grader)
+        data = {"action": "as_csv", "_selected_action": [each.pk for each in both]}
+        answer: Any = client.post("/admin/grader/submission/", data)
+        lines = b"".join(answer.streaming_content).decode().splitlines()
+        rows = {row["id"]: row for row in csv.DictReader(lines)}
+        assert [rows[each.public_id]["late"] for each in both] == ["false", "true"]
+        first = rows[both[0].public_id]
+        assert first["submitted_at"] == first["due_at"] == NOON.isoformat()
+        # No formula for a spreadsheet.
+        assert first["learner"] == "'-learner"
 
     def test_graders_find_the_late_ones(
         self, client: Client, grader: User, both: tuple[Submission, Submission]
