@@ -19,6 +19,7 @@ from .elementwise import ElementwiseKernel
 from .fusion import fuse
 from .manipulation import FUNCTIONS as _MANIPULATION
 from .missing import missing as _missing
+from .numeric import FUNCTIONS as _NUMERIC
 from .products import FUNCTIONS as _PRODUCTS
 from .raw import RawKernel, RawModule
 from .reduction import ReductionKernel
@@ -44,7 +45,7 @@ __all__ = [
     "where",
 ]
 
-for _names in (_CONSTANTS, _CREATION, _MANIPULATION, _PRODUCTS, _REDUCTIONS, _UFUNCS):
+for _names in (_CONSTANTS, _CREATION, _MANIPULATION, _NUMERIC, _PRODUCTS, _REDUCTIONS, _UFUNCS):
     globals().update(_names)
 _define_methods(_METHODS)
 

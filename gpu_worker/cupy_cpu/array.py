@@ -269,6 +269,15 @@ class ndarray:
     def fill(self, value: Any) -> None:
         self[...] = value
 
+    def sort(self, axis: int = -1) -> None:
+        self[...] = library().sort(self, axis)
+
+    def partition(self, kth: Any, axis: int = -1) -> None:
+        self[...] = library().partition(self, kth, axis)
+
+    def tobytes(self, order: str = "C") -> bytes:
+        return bytes(self.get().tobytes(order))
+
     # --- NumPy's functions on it --------------------------------------------------------------
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         function = getattr(library(), ufunc.__name__, None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, Final
 
 import ml_dtypes
@@ -9,6 +11,7 @@ import numpy as np
 
 from .array import library, ndarray
 from .dtypes import BFLOAT16, NAMES
+from .pools import get_default_memory_pool, get_default_pinned_memory_pool
 
 
 def finfo(dtype: Any) -> Any:
@@ -40,6 +43,31 @@ def is_available() -> bool:
     return True
 
 
+def common_type(*arrays: Any) -> Any:
+    """Return the floating type that holds the values of all arrays."""
+    kinds = [np.dtype(np.float64) if a.dtype.kind in "iu" else a.dtype for a in arrays]
+    return functools.reduce(np.promote_types, kinds or [np.dtype(np.float16)]).type
+
+
+_memoized: list[Any] = []
+
+
+def memoize(for_each_device: bool = False) -> Callable[[Any], Any]:
+    """Decorate a function so that it keeps its results by its arguments."""
+
+    def decorate(function: Any) -> Any:
+        _memoized.append(functools.cache(function))
+        return _memoized[-1]
+
+    return decorate
+
+
+def clear_memo() -> None:
+    """Forget what memoized functions keep."""
+    for function in _memoized:
+        function.cache_clear()
+
+
 def show_config() -> None:
     """Say what this is."""
     import sys
@@ -59,6 +87,27 @@ CONSTANTS: Final[dict[str, Any]] = {
     "get_array_module": get_array_module,
     "is_available": is_available,
     "show_config": show_config,
+    "int_": np.int_,
+    "uint": np.uint,
+    "csingle": np.csingle,
+    "cdouble": np.cdouble,
+    "issubdtype": np.issubdtype,
+    "isdtype": np.isdtype,
+    "min_scalar_type": np.min_scalar_type,
+    "broadcast_shapes": np.broadcast_shapes,
+    "common_type": common_type,
+    "memoize": memoize,
+    "clear_memo": clear_memo,
+    "get_default_memory_pool": get_default_memory_pool,
+    "get_default_pinned_memory_pool": get_default_pinned_memory_pool,
+    "set_printoptions": np.set_printoptions,
+    "get_printoptions": np.get_printoptions,
+    "printoptions": np.printoptions,
+    "binary_repr": np.binary_repr,
+    "base_repr": np.base_repr,
+    "s_": np.s_,
+    "index_exp": np.index_exp,
+    "euler_gamma": np.euler_gamma,
     "newaxis": None,
     "pi": np.pi,
     "e": np.e,
@@ -68,6 +117,7 @@ CONSTANTS: Final[dict[str, Any]] = {
 METHODS: Final = (
     *("sum", "prod", "mean", "var", "std", "max", "min", "argmax", "argmin", "any", "all", "ptp"),
     *("cumsum", "cumprod", "clip", "dot", "take", "repeat", "diagonal", "trace", "nonzero"),
-    *("conj", "argsort", "sort"),
+    *("conj", "conjugate", "argsort", "argpartition", "searchsorted", "round", "choose"),
+    *("compress", "put"),
 )
 """Functions that arrays have as methods too."""

@@ -7,15 +7,61 @@ processor and say nothing about a device.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
 from .compiler import CompileException, KernelsUnavailableError
 from .launching import CUDADriverError
 from .missing import missing
+from .pools import (
+    MemoryAsyncPool,
+    MemoryPool,
+    PinnedMemoryPool,
+    set_allocator,
+    set_pinned_memory_allocator,
+    using_allocator,
+)
+
+__all__ = [
+    "CUDADriverError",
+    "CompileException",
+    "Device",
+    "Event",
+    "ExternalStream",
+    "KernelsUnavailableError",
+    "MemoryAsyncPool",
+    "MemoryPool",
+    "PinnedMemoryPool",
+    "Stream",
+    "compiler",
+    "driver",
+    "get_current_stream",
+    "get_device_id",
+    "get_elapsed_time",
+    "is_available",
+    "nvtx",
+    "profile",
+    "profiler",
+    "runtime",
+    "set_allocator",
+    "set_pinned_memory_allocator",
+    "using_allocator",
+]
+
+_BYTES = 141 * 10**9
+"""Of an H200's memory: what is free of it is not known here, so all is said to be."""
 
 
-class Stream:
+class _Offered:
+    """What says of a name that is not there what is."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing(f"cuda.{type(self).__name__.lstrip('_')}", name, dir(self))
+
+
+class Stream(_Offered):
     """A stream: work is done by the time a call returns."""
 
     null: Stream
@@ -59,7 +105,7 @@ Stream.null = Stream.ptds = Stream()
 ExternalStream = Stream
 
 
-class Event:
+class Event(_Offered):
     """A mark in time, of this processor's clock."""
 
     def __init__(self, block: bool = False, disable_timing: bool = False,
@@ -87,7 +133,7 @@ def get_current_stream(device_id: int = -1) -> Stream:
     return Stream.null
 
 
-class Device:
+class Device(_Offered):
     """The one device there is: this processor, in place of an NVIDIA H200."""
 
     compute_capability = "90"
@@ -95,6 +141,7 @@ class Device:
     def __init__(self, device: Any = None) -> None:
         self.id = int(getattr(device, "id", device) or 0)
         # What kernels ask for to size their grids.
+        self.mem_info = (_BYTES, _BYTES)
         self.attributes = {"MultiProcessorCount": 132, "MaxThreadsPerBlock": 1024, "WarpSize": 32,
                            "MaxSharedMemoryPerBlock": 49152,
                            "MaxSharedMemoryPerBlockOptin": 232448}  # fmt: skip
@@ -119,78 +166,49 @@ class Device:
         return
 
 
-class MemoryPool:
-    """A memory pool that holds nothing: NumPy allocates."""
-
-    def __init__(self, allocator: Any = None) -> None:
-        self._limit = 0
-
-    def used_bytes(self) -> int:
-        return 0
-
-    def total_bytes(self) -> int:
-        return 0
-
-    def free_bytes(self) -> int:
-        return 0
-
-    def n_free_blocks(self) -> int:
-        return 0
-
-    def free_all_blocks(self, stream: Any = None) -> None:
-        return
-
-    def set_limit(self, size: Any = None, fraction: Any = None) -> None:
-        self._limit = size or 0
-
-    def get_limit(self) -> int:
-        return self._limit
-
-    def malloc(self, size: int) -> None:
-        raise missing("cuda.MemoryPool", "malloc", dir(type(self)))
-
-
-PinnedMemoryPool = MemoryPool
-
-
-def set_allocator(allocator: Any = None) -> None:
-    """Change nothing."""
-
-
-set_pinned_memory_allocator = set_allocator
-
-
 def is_available() -> bool:
     """Return True: a program that asks wants to know whether it can go on."""
     return True
 
 
-class runtime:
+class _runtime(_Offered):
     """The few calls of the CUDA runtime that array programs make."""
 
-    @staticmethod
-    def deviceSynchronize() -> None:
+    def deviceSynchronize(self) -> None:
         return
 
-    @staticmethod
-    def getDeviceCount() -> int:
+    def streamSynchronize(self, stream: int) -> None:
+        return
+
+    def getDeviceCount(self) -> int:
         return 1
 
-    @staticmethod
-    def getDevice() -> int:
+    def getDevice(self) -> int:
         return 0
 
-    @staticmethod
-    def runtimeGetVersion() -> int:
+    def setDevice(self, device: int) -> None:
+        if device:
+            raise ValueError(f"cudaErrorInvalidDevice: there is no device {device}, only device 0")
+
+    def memGetInfo(self) -> tuple[int, int]:
+        return _BYTES, _BYTES
+
+    def runtimeGetVersion(self) -> int:
         return 13000
 
-    @staticmethod
-    def getDeviceProperties(device: int = 0) -> dict[str, Any]:
+    def driverGetVersion(self) -> int:
+        return 13000
+
+    def getDeviceProperties(self, device: int = 0) -> dict[str, Any]:
         return {
             **{"name": b"CPU stand-in for an NVIDIA H200", "major": 9, "minor": 0},
             **{"multiProcessorCount": 132, "warpSize": 32, "maxThreadsPerBlock": 1024},
             **{"sharedMemPerBlock": 49152, "maxThreadsPerMultiProcessor": 2048},
+            **{"totalGlobalMem": _BYTES},
         }
+
+
+runtime = _runtime()
 
 
 class compiler:
@@ -216,6 +234,29 @@ class nvtx:
     @staticmethod
     def RangePop() -> None:
         return
+
+
+class profiler:
+    """A profiler that is not there."""
+
+    @staticmethod
+    def start() -> None:
+        return
+
+    @staticmethod
+    def stop() -> None:
+        return
+
+
+@contextmanager
+def profile() -> Iterator[None]:
+    """Change nothing for a while."""
+    yield
+
+
+def get_device_id() -> int:
+    """Return the number of the one device."""
+    return 0
 
 
 def __getattr__(name: str) -> Any:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .array import wrap
+from .array import ndarray, unwrap_deep, wrap
 from .missing import missing
 
 _NAMES = ("normal", "uniform", "randint", "permutation", "choice", "standard_normal", "random",
-          "random_sample")  # fmt: skip
+          "random_sample", "ranf", "sample", "standard_gamma", "gamma", "beta", "binomial",
+          "exponential", "poisson", "laplace", "lognormal", "logistic", "geometric")  # fmt: skip
 _state = np.random.RandomState()
 
 
@@ -21,7 +22,8 @@ def seed(seed: int | None = None) -> None:
 
 def _drawing(name: str) -> Any:
     def function(*args: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        made = np.asarray(getattr(_state, name)(*args, **kwargs))
+        given = [unwrap_deep(argument) for argument in args]
+        made = np.asarray(getattr(_state, name)(*given, **kwargs))
         return wrap(made if dtype is None else made.astype(dtype))
 
     return function
@@ -41,6 +43,13 @@ def randn(*shape: int, dtype: Any = float) -> Any:
     return wrap(np.asarray(_state.standard_normal(shape)).astype(dtype))
 
 
+def shuffle(a: Any) -> None:
+    """Bring an array's rows into another order."""
+    if not isinstance(a, ndarray):
+        raise TypeError(f"Unsupported type {type(a)}")
+    a[...] = wrap(_state.permutation(a._values))
+
+
 class Generator:
     """NumPy's generator, with arrays on the device."""
 
@@ -49,12 +58,21 @@ class Generator:
 
     def __getattr__(self, name: str) -> Any:
         draw = getattr(self._source, name)
-        return lambda *args, **kwargs: wrap(np.asarray(draw(*args, **kwargs)))
+        if not callable(draw):
+            raise missing("random.Generator", name, dir(self._source))
+        return lambda *args, **kwargs: wrap(
+            np.asarray(draw(*(unwrap_deep(argument) for argument in args), **kwargs))
+        )
 
 
 def default_rng(seed: Any = None) -> Generator:
     """Return a generator of its own."""
     return Generator(np.random.default_rng(seed))
+
+
+def RandomState(seed: Any = None) -> Generator:
+    """Return a generator of its own, with the names of NumPy's older one."""
+    return Generator(np.random.RandomState(seed))
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from . import memory, traffic
-from .array import ndarray, unwrap, wrap
+from .array import library, ndarray, unwrap, wrap
+from .missing import missing
 
 NAMES: Final = (
     *("add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "remainder", "mod"),
@@ -20,8 +21,20 @@ NAMES: Final = (
     *("ldexp", "nextafter", "signbit", "isnan", "isinf", "isfinite", "equal", "not_equal"),
     *("less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or"),
     *("logical_not", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "invert"),
-    *("left_shift", "right_shift", "conjugate"),
+    *("left_shift", "right_shift", "conjugate", "radians", "degrees", "modf", "frexp", "divmod"),
+    *("heaviside", "gcd", "lcm", "bitwise_count"),
 )
+
+_SHORT: Final = {
+    **{"acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2"},
+    **{"acosh": "arccosh", "asinh": "arcsinh", "atanh": "arctanh", "pow": "power"},
+    **{"bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift"},
+    "bitwise_invert": "invert",
+}
+_REDUCTIONS: Final = {
+    **{"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"},
+    **{"logical_and": "all", "logical_or": "any"},
+}
 
 
 class ufunc:
@@ -48,13 +61,28 @@ class ufunc:
             options["out"] = _output(out)
         with np.errstate(all="ignore"):
             result = self._compute(*values, **options)
+        if isinstance(result, tuple):
+            traffic.count(inputs, list(result))
+            return tuple(wrap(part) for part in result) if out is None else out
         result = np.asarray(result)
         traffic.count(inputs, [result])
         return wrap(result) if out is None else out
 
+    def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None,
+               keepdims: bool = False) -> Any:  # fmt: skip
+        """Return the reduction that CuPy has for it, such as `sum` for `add`, along an axis."""
+        name = _REDUCTIONS.get(self.name.removeprefix("cupy_"))
+        if name is None:
+            raise missing(self.name, "reduce", dir(type(self)))
+        given = {"dtype": dtype} if name in ("sum", "prod") else {}
+        return getattr(library(), name)(array, axis=axis, out=out, keepdims=keepdims, **given)
+
     def outer(self, left: Any, right: Any) -> Any:
         """Return the function of each pair of elements."""
         return self(left.reshape(*left.shape, *(1,) * right.ndim), right)
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing("ufunc", name, dir(ufunc))
 
 
 def _output(out: Any) -> Any:
@@ -67,6 +95,7 @@ def _output(out: Any) -> Any:
 
 FUNCTIONS: Final[dict[str, Any]] = {
     **{name: ufunc(name, getattr(np, name)) for name in NAMES},
+    **{short: ufunc(name, getattr(np, name)) for short, name in _SHORT.items()},
     "abs": ufunc("absolute", np.absolute),
     "conj": ufunc("conjugate", np.conjugate),
     "bitwise_not": ufunc("invert", np.invert),

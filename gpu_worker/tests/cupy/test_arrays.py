@@ -44,6 +44,29 @@ SAME: list[Callable[[Any, Any], Any]] = [
     lambda xp, x: xp.isfinite(x / 0),
     lambda xp, x: xp.count_nonzero(x > 2),
     lambda xp, x: x.flatten().tolist()[:3],
+    lambda xp, x: xp.round(x, 1) + x.round(),
+    lambda xp, x: xp.nan_to_num(x / 0),
+    lambda xp, x: xp.argwhere(x > 2),
+    lambda xp, x: xp.append(x, x[:1], axis=0),
+    lambda xp, x: xp.tri(3, 4) + xp.indices((3, 4))[0],
+    lambda xp, x: xp.searchsorted(xp.arange(5.0), x[0, 0].astype(float)),
+    lambda xp, x: xp.bincount(xp.asarray([0, 2, 2])),
+    lambda xp, x: xp.array_split(x, 2)[1],
+    lambda xp, x: xp.pad(x, ((0, 0), (1, 0), (0, 2))),
+    lambda xp, x: xp.select([x > 2, x > 1], [x, -x]),
+    lambda xp, x: x[xp.ix_([0, 2], [1], [0, 4])],
+    lambda xp, x: xp.modf(x)[1],
+    lambda xp, x: xp.divmod(x, 2)[0],
+    lambda xp, x: xp.add.reduce(abs(x[:, :1]) > 9),
+    lambda xp, x: xp.maximum.reduce(x, axis=1),
+    lambda xp, x: xp.radians(x) + xp.heaviside(x, 0),
+    lambda xp, x: xp.mgrid[0:3, 0:2],
+    lambda xp, x: xp.r_[xp.arange(3), xp.arange(2)],
+    lambda xp, x: xp.isclose(x, x + 1e-9),
+    lambda xp, x: xp.shape(x) + (xp.size(x), xp.ndim(x)),
+    lambda xp, x: xp.concat([x, x]) if xp is cp else np.concatenate([x, x]),
+    lambda xp, x: xp.issubdtype(x.dtype, xp.floating),
+    lambda xp, x: x.tobytes(),
 ]
 
 
@@ -100,6 +123,57 @@ def test_bfloat16_is_a_dtype_of_its_own() -> None:
     assert x.astype(cp.float32).get().tolist() == [1.0, 2.0, 3.0]
 
 
+@pytest.mark.parametrize("dtype", [*DTYPES, "bfloat16"])
+def test_comparisons_give_an_array_of_one_element(dtype: str) -> None:
+    x = cp.asarray(VALUES.astype(dtype))
+    for same in (cp.allclose(x, x), cp.array_equal(x, x)):
+        assert type(same) is cp.ndarray
+        assert same.shape == ()
+        assert bool(same)
+    assert not cp.allclose(x, x + 1)
+
+
+def test_work_in_place_by_name_changes_the_array() -> None:
+    x = cp.asarray([3.0, 1.0, 2.0])
+    assert x.sort() is None
+    assert x.get().tolist() == [1, 2, 3]
+    cp.put(x, cp.asarray([0]), 7)
+    cp.putmask(x, x == 2, 5)
+    assert x.get().tolist() == [7, 5, 3]
+    square = cp.zeros((2, 2))
+    cp.fill_diagonal(square, 4)
+    assert square.get().tolist() == [[4, 0], [0, 4]]
+    with pytest.raises(TypeError, match="Unsupported type"):
+        cp.put(np.zeros(2), 0, 1)
+
+
+@pytest.mark.parametrize("name", ["median", "percentile", "quantile"])
+def test_order_statistics_of_an_array(name: str) -> None:
+    given = () if name == "median" else (0.5 if name == "quantile" else 50,)
+    assert float(getattr(cp, name)(cp.arange(9.0), *given)) == 4
+
+
+def test_numbers_by_chance_are_arrays_on_the_device() -> None:
+    x = cp.arange(50)
+    random.shuffle(x)
+    assert sorted(x.get().tolist()) == list(range(50)) != x.get().tolist()
+    assert type(random.permutation(x)) is type(random.RandomState(1).rand(3)) is cp.ndarray
+    assert random.RandomState(1).rand(3).get().tolist() == np.random.RandomState(1).rand(3).tolist()
+
+
+def test_a_memoized_function_keeps_its_results() -> None:
+    calls = []
+
+    @cp.memoize(for_each_device=True)
+    def square(value: int) -> int:
+        calls.append(value)
+        return value * value
+
+    assert (square(3), square(3), calls) == (9, 9, [3])
+    cp.clear_memo()
+    assert (square(3), calls) == (9, [3, 3])
+
+
 # --- what CuPy refuses -------------------------------------------------------------------------
 def test_an_array_does_not_turn_into_numpys_by_itself() -> None:
     x = cp.ones(3)
@@ -125,6 +199,8 @@ def test_an_array_does_not_turn_into_numpys_by_itself() -> None:
         lambda x, n: cp.concatenate([x, n]),
         lambda x, n: x.__setitem__(slice(None), n),
         lambda x, n: cp.add(x, [1, 2, 3]),
+        lambda x, n: cp.allclose(x, n),
+        lambda x, n: cp.select([x > 0], [n]),
     ],
 )
 def test_numpys_arrays_are_not_mixed_with_the_devices(mixed: Any) -> None:
@@ -146,11 +222,34 @@ def test_numpys_functions_on_a_device_array_stay_on_the_device() -> None:
         (linalg, "nrm", "norm"),
         (random, "rannd", "rand"),
         (cp.cuda, "Streams", "Stream"),
+        (cp.cuda, "MemoryPol", "MemoryPool"),
+        (cp.cuda.runtime, "getDevices", "getDevice"),
+        (cp.cuda.Device(), "attribute", "attributes"),
+        (cp.get_default_memory_pool(), "used_byte", "used_bytes"),
         (cp.ones(1), "reshap", "reshape"),
     ],
 )
 def test_what_the_stand_in_lacks_is_said_with_near_names(place: Any, name: str, near: str) -> None:
     with pytest.raises(AttributeError, match=f"stand-in for CuPy has no .*{name}.*{near}"):
+        getattr(place, name)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "offered"),
+    [
+        (cp, "fft", "RawKernel"),
+        (cp, "from_dlpack", "making and moving arrays"),
+        (cp, "save", "ElementwiseKernel"),
+        (linalg, "eig", "eigh"),
+        (cp.cuda, "Graph", "Stream, Event"),
+        (cp.cuda.runtime, "malloc", "deviceSynchronize"),
+        (cp.add, "at", "kernel"),
+    ],
+)
+def test_what_cupy_has_and_the_stand_in_not_is_said_with_what_there_is(
+    place: Any, name: str, offered: str
+) -> None:
+    with pytest.raises(AttributeError, match=f"{name}: it is not offered here.*{offered}"):
         getattr(place, name)
 
 
@@ -213,3 +312,26 @@ def test_streams_events_devices_and_pools_change_nothing() -> None:
     assert cp.cuda.get_elapsed_time(start, end) >= 0
     assert cp.cuda.is_available()
     assert float(x.sum()) == 6
+
+
+def test_memory_pools_are_there_and_hold_nothing() -> None:
+    pool, pinned = cp.get_default_memory_pool(), cp.get_default_pinned_memory_pool()
+    assert pool is cp.get_default_memory_pool()
+    x = cp.ones(1000)
+    assert pool.used_bytes() == pool.total_bytes() == pool.free_bytes() == pool.n_free_blocks() == 0
+    pool.free_all_blocks()
+    pinned.free_all_blocks()
+    assert pinned.n_free_blocks() == 0
+    before = pool.get_limit()
+    pool.set_limit(size=1024**3)
+    assert (before, pool.get_limit()) == (0, 1024**3)
+    pool.set_limit(fraction=0.5)
+    assert pool.get_limit() == 705 * 10**8
+    for wrong in ({}, {"size": 1, "fraction": 0.5}, {"fraction": 2}, {"size": -1}):
+        with pytest.raises(ValueError, match=r"size or the fraction|no less than 0"):
+            pool.set_limit(**wrong)
+    pool.set_limit(size=0)
+    cp.cuda.set_allocator(cp.cuda.MemoryAsyncPool().malloc)
+    cp.cuda.set_pinned_memory_allocator(cp.cuda.PinnedMemoryPool().malloc)
+    with cp.cuda.using_allocator(None), cp.cuda.profile():
+        assert float(x.sum()) == 1000
