@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -148,6 +149,18 @@ def test_only_formulas_that_scroll_are_stops_of_the_tab_key(reader: Page) -> Non
 
 
 # --- copying ------------------------------------------------
+def test_every_formula_and_heading_is_in_the_tree_that_is_read_out(reader: Page) -> None:
+    """What a browser does not lay out before it comes near is silent until then."""
+    open_chapter(reader)
+    session = reader.context.new_cdp_session(reader)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    session.detach()
+    roles = Counter(node["role"]["value"] for node in nodes if not node["ignored"])
+    seen = "[...document.querySelectorAll(%r)].filter(e => e.checkVisibility()).length"
+    assert roles["MathMLMath"] >= reader.evaluate(seen % ".katex .katex-html") > 100
+    assert roles["heading"] == reader.evaluate(seen % "h1, h2, h3, h4")
+
+
 def test_formulas_listings_and_places_can_be_copied(reader: Page) -> None:
     open_chapter(reader)
     formula = next(entry for entry in chapter()["formulas"] if entry["key"] == "rmsnorm")
