@@ -34,6 +34,7 @@ class ExtensionForm(forms.ModelForm):
         exercises = cast(forms.ModelChoiceField, self.fields["exercise"])
         exercises.queryset = Exercise.objects.filter(due_at__isnull=False)
         exercises.help_text = "Those with a deadline."
+        self.fields["due_at"].help_text = "In UTC, and after the exercise's deadline."
         if self.instance.pk:
             self.fields["learner"].initial = self.instance.user.get_username()
             self.fields["learner"].disabled = self.fields["exercise"].disabled = True

@@ -14,6 +14,7 @@ from grader.deadlines import IN_TIME, LATE, deadline_of, is_late, with_deadline
 from grader.models import (
     AttemptState,
     GradingAttempt,
+    Outcome,
     SecondVerdict,
     Submission,
     SubmissionState,
@@ -58,6 +59,29 @@ class LateFilter(admin.SimpleListFilter):
     ) -> QuerySet[Submission]:
         condition = {"true": LATE, "false": IN_TIME}.get(self.value() or "")
         return queryset if condition is None else queryset.filter(condition)
+
+
+class SecondFilter(admin.SimpleListFilter):
+    """By what the other kind of node found, which does not count for the lesson."""
+
+    title = "second verdict"
+    parameter_name = "second"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        others = [("awaited", "awaited"), ("replaced", "replaced by a newer submission")]
+        return [(outcome.value, str(outcome.label)) for outcome in Outcome] + others
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Submission]
+    ) -> QuerySet[Submission]:
+        value = self.value() or ""
+        if value in Outcome.values:
+            return queryset.filter(second__outcome=value)
+        if value == "awaited":
+            return queryset.filter(second__state__in=SubmissionState.open())
+        if value == "replaced":
+            return queryset.filter(second__state=SubmissionState.REPLACED)
+        return queryset
 
 
 class AttemptInline(ReadOnlyMixin, admin.TabularInline):
@@ -117,7 +141,7 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
         "finished_at",
     )
     list_filter = (
-        *("state", "outcome", "second__outcome", StuckFilter, LateFilter),
+        *("state", "outcome", SecondFilter, StuckFilter, LateFilter),
         *("exercise", "track", "created_at"),
     )
     list_select_related = ("exercise", "user")

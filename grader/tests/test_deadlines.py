@@ -263,7 +263,7 @@ class TestWhereItIsShown:
     ) -> None:
         due(exercise, timezone.now() + timedelta(days=2, minutes=1))
         url = exercise.get_absolute_url()
-        assert "In 2\N{NO-BREAK SPACE}days" in client.get(url).content.decode()
+        assert ", in 2\N{NO-BREAK SPACE}days" in client.get(url).content.decode()
         due(exercise, timezone.now() - timedelta(minutes=1))
         assert "The deadline has passed" in client.get(url).content.decode()
 

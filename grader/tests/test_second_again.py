@@ -217,12 +217,14 @@ class TestInTheAdmin:
         self, client: Client, graded: Submission, submit: Submit, grader: User
     ) -> None:
         client.force_login(grader)
-        wrong = client.get("/admin/grader/submission/?second__outcome__exact=wrong_answer")
-        assert graded.public_id in wrong.content.decode()
+        address = "/admin/grader/submission/?second="
+        assert graded.public_id in client.get(f"{address}wrong_answer").content.decode()
+        assert graded.public_id not in client.get(f"{address}awaited").content.decode()
         keys = [graded.pk, submit("x = 9").pk]
         text = self.post(client, "submission", keys)
         assert "1 asked for; 1 without a second verdict." in text
         assert "1 awaited already; 1 without" in self.post(client, "submission", keys)
+        assert graded.public_id in client.get(f"{address}awaited").content.decode()
         assert stored(graded).second.state == "queued"
 
     def test_of_all_that_a_repaired_node_had(
