@@ -7,8 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
-MIN_SECRET_KEY_CHARACTERS = 50
-PLACEHOLDERS = ("change", "secret", "insecure", "example", "tests-only")
+from learnml.environment import is_weak_key
 
 
 @register(Tags.compatibility)
@@ -54,8 +53,7 @@ def _secrets() -> list[CheckMessage]:
                 id="learnml.E003",
             )
         )
-    key = settings.SECRET_KEY
-    if len(key) < MIN_SECRET_KEY_CHARACTERS or key.lower().startswith(PLACEHOLDERS):
+    if is_weak_key(settings.SECRET_KEY):
         messages.append(
             Error(
                 "LEARNML_SECRET_KEY is short or a placeholder; sessions could be forged.",

@@ -23,6 +23,10 @@ TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 MAX_SECONDS = 86_400.0
+MIN_SECRET_KEY_CHARACTERS = 50
+MIN_DIFFERENT_CHARACTERS = 5
+PLACEHOLDERS = ("change", "secret", "insecure", "example", "tests-only", "django-insecure")
+_HOST = re.compile(r"\*|\.?[\w-]+(\.[\w-]+)*|\[[0-9A-Fa-f:.]+\]", re.ASCII)
 _RATE = re.compile(r"[0-9]{1,9}/(s|sec|second|m|min|minute|h|hour|d|day)")
 
 Parser: TypeAlias = Callable[[str], Any]
@@ -85,6 +89,13 @@ def _rate(text: str) -> str:
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _hosts(text: str) -> list[str]:
+    hosts = _names(text)
+    if not hosts or not all(map(_HOST.fullmatch, hosts)):
+        raise _Unusable("a list of host names such as learn.example.org, without https:// or port")
+    return hosts
 
 
 def _origins(text: str) -> list[str]:
@@ -155,7 +166,7 @@ PARSERS: dict[str, Parser] = {
     "LEARNML_LOG_LEVEL": one_of(LOG_LEVELS, str.upper),
     "LEARNML_WEB_LOG_LEVEL": one_of([level.lower() for level in LOG_LEVELS], str.lower),
     "LEARNML_ACCESS_LOG": _flag,
-    "LEARNML_ALLOWED_HOSTS": _names,
+    "LEARNML_ALLOWED_HOSTS": _hosts,
     "LEARNML_TRUSTED_ORIGINS": _origins,
     "LEARNML_SSL_REDIRECT": _flag,
     "LEARNML_HSTS_SECONDS": whole(0, 1_000_000_000),
@@ -218,6 +229,20 @@ def check_all(environ: Mapping[str, str] | None = None) -> None:
     if env.get("DJANGO_SETTINGS_MODULE") == PRODUCTION_SETTINGS:
         for name in REQUIRED_IN_PRODUCTION:
             required(name, env)
+        if is_weak_key(env["LEARNML_SECRET_KEY"]):
+            raise BadSetting(
+                "LEARNML_SECRET_KEY is short or a placeholder; sessions could be forged. Set it to "
+                f"{REQUIRED_IN_PRODUCTION['LEARNML_SECRET_KEY']}."
+            )
+
+
+def is_weak_key(key: str) -> bool:
+    """Tell whether a secret key is too short, repeats itself, or was left as it was written."""
+    return (
+        len(key) < MIN_SECRET_KEY_CHARACTERS
+        or len(set(key)) < MIN_DIFFERENT_CHARACTERS
+        or key.lower().startswith(PLACEHOLDERS)
+    )
 
 
 def check_settings_module(environ: Mapping[str, str] | None = None) -> None:

@@ -81,7 +81,8 @@ def test_module_of_settings_that_is_none_is_named(module: str) -> None:
 
 @pytest.mark.parametrize("missing", environment.REQUIRED_IN_PRODUCTION)
 def test_production_needs_its_secrets(missing: str) -> None:
-    given = dict.fromkeys(environment.REQUIRED_IN_PRODUCTION, "x" * 60)
+    # Long enough for a key, and a host name.
+    given = dict.fromkeys(environment.REQUIRED_IN_PRODUCTION, "learn-0123456789." * 4 + "org")
     production = {"DJANGO_SETTINGS_MODULE": environment.PRODUCTION_SETTINGS}
     check_all({**given, **production})
     with pytest.raises(BadSetting, match=missing):
