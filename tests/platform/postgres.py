@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from pathlib import Path
 from tests.platform.instance import free_port
 
 USER = "postgres"
-START_SECONDS = "30"
+START_SECONDS = "120"
 INSTALL_TEXT = "PostgreSQL is not installed. As root: apt-get install postgresql"
 
 
@@ -60,8 +61,8 @@ def postgres_server() -> Iterator[str]:
         run(program("initdb"), "-D", str(data), "-U", "learnml", "-A", "trust", "--no-sync")
         log = str(folder / "log")
         start = ("start", "-D", str(data), "-w", "-t", START_SECONDS, "-l", log, "-o", options)
-        run(program("pg_ctl"), *start)
         try:
+            run(program("pg_ctl"), *start)
             run(program("createdb"), "-h", "127.0.0.1", "-p", str(port), "-U", "learnml", "learnml")
             yield f"postgres://learnml@127.0.0.1:{port}/learnml"
         finally:
@@ -71,7 +72,11 @@ def postgres_server() -> Iterator[str]:
 
 
 def main(command: list[str]) -> int:
-    """Run the command with DATABASE_URL set to a fresh server. Return its exit code."""
+    """Run the command with DATABASE_URL set to a fresh server. Return its exit code.
+
+    Asked to stop, it ends the command and leaves no server behind.
+    """
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     with postgres_server() as url:
         return subprocess.run(command, env={**os.environ, "DATABASE_URL": url}).returncode
 

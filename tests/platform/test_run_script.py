@@ -272,3 +272,68 @@ def test_failing_package_installation_ends_the_tests(checkout: Path, tmp_path: P
     assert refused.returncode == 1
     assert "no network" in refused.stderr
     assert "By hand, as root: apt-get install" in refused.stderr
+
+
+# --- all the tests, with stand-ins for the tools --------------------------------------------------
+PYTHON = """case "$*" in
+-V) echo "Python 3.11.2" ;;
+*tests.platform.postgres*) eval "$POSTGRES" ;;
+*pytest*) eval "$PYTEST" ;;
+*secrets*) echo a-secret ;;
+esac"""
+
+
+@pytest.fixture
+def with_tools(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout whose environments are up to date and whose tools do as variables say."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    for environment, lock in ((".venv", "site.txt"), (".venv-test", "test.txt")):
+        tools = checkout / environment / "bin"
+        tools.mkdir(parents=True)
+        (checkout / "requirements" / lock).write_text("# nothing\n")
+        shutil.copy(checkout / "requirements" / lock, tools.parent / "lock.txt")
+        (tools.parent / "python-version.txt").write_text("Python 3.11.2\n")
+        stand_in(tools / "python", PYTHON)
+    for name in ("ruff", "djlint", "lint-imports"):
+        stand_in(tools / name, "exit 0")
+    stand_in(tools / "mypy", 'eval "$MYPY"')
+    monkeypatch.setenv("PYTEST", "echo tests ended")
+    monkeypatch.setenv("POSTGRES", "echo with PostgreSQL as well")
+    monkeypatch.setenv("MYPY", "echo no type is wrong")
+    return checkout
+
+
+def left_over(tmp_path: Path) -> list[Path]:
+    """What the run put into the folder for temporary files."""
+    return list(tmp_path.glob("tmp.*"))
+
+
+def test_what_ran_beside_the_tests_is_shown_after_them(with_tools: Path, tmp_path: Path) -> None:
+    done = run(with_tools, "test")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "tests ended\n"
+    assert "no type is wrong" in done.stderr
+    assert "with PostgreSQL as well" in done.stderr
+    assert left_over(tmp_path) == []
+
+
+@pytest.mark.parametrize(("tool", "name"), [("MYPY", "types"), ("POSTGRES", "PostgreSQL")])
+def test_what_fails_beside_the_tests_fails_the_run(
+    with_tools: Path, tmp_path: Path, tool: str, name: str
+) -> None:
+    failed = run(with_tools, "test", **{tool: "echo the reason; exit 3"})
+    assert failed.returncode == 1
+    assert failed.stdout == "tests ended\n"
+    assert "the reason" in failed.stderr
+    assert failed.stderr.splitlines()[-1] == f"Failed: {name}"
+    assert left_over(tmp_path) == []
+
+
+def test_failed_tests_end_what_runs_beside_them(with_tools: Path, tmp_path: Path) -> None:
+    waits = f"echo $$ > '{tmp_path}/pid'; exec sleep 100"
+    fails = f"while ! [ -s '{tmp_path}/pid' ]; do sleep 0.01; done; exit 5"
+    failed = run(with_tools, "test", POSTGRES=waits, PYTEST=fails)
+    assert failed.returncode == 5
+    pid = int((tmp_path / "pid").read_text())
+    assert not Path(f"/proc/{pid}").exists()
+    assert left_over(tmp_path) == []
