@@ -20,6 +20,7 @@ __all__ = [
     "outbox_batch_size",
     "regrades_on_queue",
     "resend_after",
+    "return_pause",
     "run_retention",
     "run_silence",
     "run_wait",
@@ -42,6 +43,13 @@ def max_grading_attempts() -> int:
 def max_returns() -> int:
     """How often nodes may give a job back before its verdict is given up."""
     return int(settings.GRADING["MAX_RETURNS"])
+
+
+def return_pause(returns: int) -> timedelta:
+    """How long a job that was given back so often waits: the first time not at all."""
+    if returns < 2:
+        return timedelta(0)
+    return timedelta(seconds=settings.GRADING["RETURN_PAUSE_SECONDS"]) * 2 ** (returns - 2)
 
 
 def max_open_submissions() -> int:

@@ -76,6 +76,9 @@ class PasswordAuthentication(BasicAuthentication):
                 detail="Too many wrong passwords from your address.",
             )
         try:
+            if "\0" in userid:
+                # PostgreSQL refuses such a text, and no account has one for its name.
+                raise AuthenticationFailed("Invalid username/password.")
             user, _ = super().authenticate_credentials(userid, password, request)
         except AuthenticationFailed:
             for key in limits:

@@ -66,12 +66,15 @@ def transport() -> Transport:
 
 
 def enqueue(attempt: GradingAttempt) -> OutboxMessage:
-    """Write the intent to send `attempt`.
+    """Write the intent to send `attempt`, not before a while where nodes gave it back repeatedly.
 
     A learner's is sent as soon as the transaction holds; regrades come by hundreds, and whoever
     starts them sends them together.
     """
-    message = OutboxMessage.objects.create(attempt=attempt)
+    pause = limits.return_pause(attempt.returns)
+    message = OutboxMessage.objects.create(
+        attempt=attempt, locked_until=timezone.now() + pause if pause else None
+    )
     if attempt.regrade_item_id is None:
         send_next(attempt)
     return message

@@ -21,6 +21,7 @@ from grader.models import (
     AttemptState,
     GradingAttempt,
     NodeKind,
+    OutboxMessage,
     Outcome,
     SecondVerdict,
     Submission,
@@ -194,6 +195,29 @@ class TestReturned:
         committed(tasks.record_return, message)
         committed(tasks.record_return, message)
         assert submission.attempts.filter(kind="device").count() == 2
+
+    def test_given_back_once_more_it_waits_until_its_node_may_have_noticed(
+        self, kernels: Submit, broker: FakeBroker, committed: Any
+    ) -> None:
+        submission = kernels()
+        committed(tasks.record_return, returned(submission))
+        broker.sent.clear()
+        committed(tasks.record_return, returned(submission))
+        assert services.send_outbox() == 0
+        message = OutboxMessage.objects.get(attempt=attempt_of(submission, "device"))
+        assert message.locked_until is not None
+        waits = message.locked_until - timezone.now()
+        assert timedelta(seconds=10) < waits <= limits.return_pause(2)
+        OutboxMessage.objects.filter(pk=message.pk).update(locked_until=timezone.now())
+        assert services.send_outbox() == 1
+        assert [job["submission"] for job in broker.sent] == [submission.public_id]
+
+    def test_a_device_may_be_away_for_minutes_before_a_job_is_given_up(self) -> None:
+        pauses = [limits.return_pause(number) for number in range(limits.max_returns() + 1)]
+        # A node looks after its devices every 10 s, and a probe that hangs is given up after 60 s.
+        assert pauses[:2] == [timedelta(0)] * 2
+        assert pauses[2] > timedelta(seconds=10)
+        assert sum(pauses, timedelta(0)) > timedelta(minutes=3)
 
     def test_it_does_not_go_round_for_ever(self, kernels: Submit, committed: Any) -> None:
         submission = kernels()

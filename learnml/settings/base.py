@@ -241,6 +241,9 @@ GRADING = {
     "MAX_GRADING_ATTEMPTS": 3,
     # How often nodes that lost their device may give a job back; that costs no attempt.
     "MAX_RETURNS": 5,
+    # Before a job that was given back twice goes out again, then doubling: a node whose only device
+    # just failed would take it again and again until it notices, and the job be given up.
+    "RETURN_PAUSE_SECONDS": 15,
     "SWEEP_INTERVAL_SECONDS": read("LEARNML_SWEEP_INTERVAL_SECONDS", 15),
     "OUTBOX_INTERVAL_SECONDS": read("LEARNML_OUTBOX_INTERVAL_SECONDS", 5),
     "OUTBOX_BATCH_SIZE": 100,
