@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gpu_worker.cuda_cpu import rules
 from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
 from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
 from gpu_worker.cuda_cpu.errors import CompileError
@@ -18,22 +19,27 @@ _REQUIRED: Final = re.compile(rf"^{re.escape(SOURCE_NAME)}:(\d+):\d+:   required
 _UNDEFINED: Final = re.compile(
     rf"^(?:{re.escape(SOURCE_NAME)}:(?P<line>\d+): )?.*undefined reference to [`'](?P<name>[^'`]+)"
 )
+_POISONED: Final = re.compile(r'attempt to use poisoned "(?P<word>[^"]+)"')
+_TWICE: Final = re.compile(r"multiple definition of [`'](?P<name>[^'`(]+)")
+_FIRST: Final = re.compile(rf"{re.escape(SOURCE_NAME)}:(?P<line>\d+): (?:first defined|multiple)")
 _NOISE: Final = (("{anonymous}::", ""), ("(anonymous namespace)::", ""), ("learnml::", ""))
 _OF_THE_PRELUDE: Final = re.compile(r"call to '[^']*' declared with attribute error: ")
 _LONGEST: Final = 400
 _MOST: Final = 8
 
-_ADVICE: Final = (
+_NO_HOST: Final = (
+    "Attributes of the host's compiler are not taken here; use __align__(n), alignas(n), "
+    "__forceinline__, __launch_bounds__."
+)
+_WORDS: Final = (
     (
-        re.compile(r'poisoned "_*asm'),
+        re.compile(r"_*asm"),
         "Inline PTX cannot run on a processor. Put it behind `#ifndef LEARNML_CPU` and give plain "
         "CUDA C beside it.",
     ),
-    (
-        re.compile(r'poisoned "(?:__attribute|gnu|__gnu|__declspec)'),
-        "Attributes of the host's compiler are not taken here; use __align__(n), alignas(n), "
-        "__forceinline__, __launch_bounds__.",
-    ),
+    (re.compile(r"__attribute(?:__)?\Z|gnu|__gnu__|__declspec"), _NO_HOST),
+)
+_ADVICE: Final = (
     (
         re.compile(r"read-only|assignment of (?:data-)?member .*(?:threadIdx|blockIdx)"),
         "threadIdx, blockIdx, blockDim, gridDim and data behind `const` cannot be assigned.",
@@ -75,6 +81,10 @@ def compile_error(run: CompilerRun, source: str) -> CompileError:
             required = 0
     if not found:
         return CompileError([_error("The compiler gave up on this source.", None)])
+    # What follows from a word that may not be there says nothing of its own.
+    poisoned = [item for item in found.values() if item.kind is Kind.REFUSED_SOURCE]
+    if poisoned:
+        return CompileError(poisoned[:_MOST])
     return CompileError(list(found.values())[:_MOST])
 
 
@@ -83,7 +93,20 @@ def _read(text: str, required: int, lines: list[str]) -> Diagnostic | None:
     if match:
         own = match["file"] == SOURCE_NAME
         line = int(match["line"]) if own else required or None
-        return _error(_plain(match["text"]), line if line and line <= len(lines) else None)
+        line = line if line and line <= len(lines) else None
+        poisoned = _POISONED.match(match["text"])
+        if poisoned:
+            why = _refused_word(poisoned["word"])
+            return Diagnostic(Kind.REFUSED_SOURCE, Severity.ERROR, "", line, why)
+        return _error(_plain(match["text"]), line)
+    match = _TWICE.search(text)
+    if match:
+        place = _FIRST.search(text)
+        return _error(
+            f"The name {_plain(match['name'])} is there already: the executor or its C library has "
+            "a function of that name. Take another one.",
+            int(place["line"]) if place else None,
+        )
     match = _UNDEFINED.match(text)
     if match:
         line = int(match["line"]) if match["line"] else None
@@ -93,6 +116,15 @@ def _read(text: str, required: int, lines: list[str]) -> Diagnostic | None:
             line,
         )
     return None
+
+
+def _refused_word(word: str) -> str:
+    """Return why a word may not come to be; `poison` lists them."""
+    why = rules.never(word)
+    if why:
+        return why
+    advice = next((advice for words, advice in _WORDS if words.match(word)), "")
+    return advice or f"{word} stands for an attribute, a pragma or assembler. {_NO_HOST}"
 
 
 def _error(text: str, line: int | None) -> Diagnostic:

@@ -35,23 +35,18 @@ _INCLUDED: Final = re.compile(r'[<"]([^<>"]*)[>"]\s*$')
 _WORD: Final = re.compile(r"\b[A-Za-z_$][\w$]*")
 _STRING: Final = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
 
-POISONED: Final = (
-    *("asm", "__asm", "__asm__", "__attribute", "__attribute__", "__declspec", "gnu", "__gnu__"),
-)
-"""Words that make an error where they are compiled, not where a condition leaves them out: PTX
-behind `#ifndef LEARNML_CPU` is as it should be."""
-
 _NO_PRAGMA: Final = "Pragmas other than `#pragma unroll` are not taken here."
 _NO_QUESTION: Final = "A kernel cannot ask which files there are."
 _NO_FILE: Final = "A kernel has no file of its own here."
 _NO_TIME: Final = "The time of compiling is not told: a source always compiles to the same."
-_NEVER: Final = {
+NEVER: Final = {
     **dict.fromkeys(("_Pragma", "__pragma"), _NO_PRAGMA),
     **dict.fromkeys(("__has_include", "__has_include_next", "__has_embed"), _NO_QUESTION),
     **dict.fromkeys(("__FILE__", "__BASE_FILE__", "__INCLUDE_LEVEL__"), _NO_FILE),
     **dict.fromkeys(("__DATE__", "__TIME__", "__TIMESTAMP__"), _NO_TIME),
     "import": "Modules are not taken here: the CUDA headers are there already.",
 }
+"""Words that are refused wherever the text has them, and why."""
 _OWN_PREFIXES: Final = ("learnml", "__tsan", "__ubsan", "__asan", "__start_", "__stop_", "__ehdr")
 _OWN: Final = "LEARNML_"
 _KNOWN_OWN: Final = "LEARNML_CPU"
@@ -140,14 +135,21 @@ def _check_macro(directive: Directive) -> None:
             "compiler.",
             directive.line,
         )
-    if name and name[0] in POISONED:
+    if name and name[0] in ("asm", "gnu"):
         raise refusal(f"{name[0]} cannot be defined here.", directive.line)
 
 
 def _check_words(text: str, line: int) -> None:
     for word in _WORD.findall(_STRING.sub(" ", text)):
-        if word in _NEVER:
-            raise refusal(_NEVER[word], line)
-        own = word.startswith(_OWN_PREFIXES) or (word.startswith(_OWN) and word != _KNOWN_OWN)
-        if own:
-            raise refusal(f"The name {word} belongs to the executor; take another one.", line)
+        why = never(word)
+        if why:
+            raise refusal(why, line)
+
+
+def never(word: str) -> str:
+    """Return why a source may not have a word, "" if it may."""
+    if word in NEVER:
+        return NEVER[word]
+    if word.startswith(_OWN_PREFIXES) or (word.startswith(_OWN) and word != _KNOWN_OWN):
+        return f"The name {word} belongs to the executor; take another one."
+    return ""

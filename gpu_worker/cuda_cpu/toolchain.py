@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from gpu_worker.cuda_cpu import poison, rules
 from gpu_worker.cuda_cpu.errors import CompilerMissingError
 
 FOLDER_SETTING: Final = "LEARNML_KERNEL_FOLDER"
@@ -90,7 +91,8 @@ def version() -> str:
     """Return a name for this compiler, these flags, this runtime and these headers."""
     digest = hashlib.sha256()
     digest.update(_output([compiler(), "--version"]).encode())
-    digest.update(Path(__file__).read_bytes())
+    for module in (__file__, poison.__file__, rules.__file__):
+        digest.update(Path(module).read_bytes())
     for path in sorted(_RUNTIME.iterdir()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     headers = cuda_headers()
@@ -158,6 +160,10 @@ def _make(target: Path) -> None:
     )
     _build([program, *_RUNTIME_FLAGS, *include, "-c", runtime, "-o", str(target / "runtime.o")])
     shutil.copy(_RUNTIME / "shared.ld", target / "shared.ld")
+    macros = _output([program, *KERNEL, *include, "-dM", "-E", "-x", "c++", prelude])
+    symbols = _output(["nm", "--defined-only", str(target / "runtime.o")])
+    poisoned = poison.header(_RUNTIME, symbols, macros)
+    (target / poison.HEADER).write_text(poisoned, encoding="ascii")
     for path in _included_before_all(program):
         # Some C libraries have one; without it the prelude would not fit what it is used for.
         shutil.copy(path, target / path.name)

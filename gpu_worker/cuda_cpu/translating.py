@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cuda_cpu import cleaning, launch_bounds, rules
+from gpu_worker.cuda_cpu import cleaning, launch_bounds, poison, rules
 from gpu_worker.cuda_cpu.errors import refusal
 
 SOURCE_NAME: Final = "kernel.cu"
@@ -76,7 +76,7 @@ def translate(
 def _prologue(defines: Mapping[str, str]) -> str:
     # Macros come after the prelude: one that it happens to use would make it unfit for use.
     macros = [f"#define {name} {value}" for name, value in defines.items()]
-    poisoned = f"#pragma GCC poison {' '.join(rules.POISONED)}"
+    poisoned = f'#include "{poison.HEADER}"'
     begin = ("namespace {", f'#line 1 "{SOURCE_NAME}"')
     return "\n".join(('#include "cuda_cpu.h"', poisoned, *macros, *begin))
 

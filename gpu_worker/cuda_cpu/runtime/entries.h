@@ -65,11 +65,11 @@ struct Entry<Kernel> {
 
 }  // namespace learnml
 
-#define LEARNML_EXPORT extern "C" __attribute__((visibility("default")))
+// Each is used once, by the executor: a second one is a name that is there already.
 #define LEARNML_DYNAMIC_SHARED learnml::dynamic_shared
-#define LEARNML_ENTRIES LEARNML_EXPORT const learnml::KernelEntry learnml_kernels[]
+#define LEARNML_ENTRIES extern "C" __attribute__((visibility("default"))) const learnml::KernelEntry learnml_kernels[]
 #define LEARNML_ENTRY(kernel, name, parameters, most_threads) \
   learnml::Entry<&LEARNML_BARE kernel>::named(name, parameters, LEARNML_BARE most_threads)
 #define LEARNML_BARE(...) __VA_ARGS__
-#define LEARNML_VARIABLES LEARNML_EXPORT const learnml::GlobalEntry learnml_globals[]
+#define LEARNML_VARIABLES extern "C" __attribute__((visibility("default"))) const learnml::GlobalEntry learnml_globals[]
 #define LEARNML_VARIABLE(variable, name) {name, const_cast<void *>(reinterpret_cast<const volatile void *>(&variable)), sizeof variable}

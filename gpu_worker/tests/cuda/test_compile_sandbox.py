@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from gpu_worker.cuda_cpu import CompileError, CompilerMissingError, compile_source, toolchain
+from gpu_worker.cuda_cpu import (
+    CompileError,
+    CompilerMissingError,
+    compile_source,
+    messages,
+    toolchain,
+)
 from gpu_worker.cuda_cpu.building import SOURCE_BYTES
 from gpu_worker.cuda_cpu.cache import Cache
 from gpu_worker.sandbox import bubblewrap, compiling
@@ -76,6 +82,52 @@ def test_sources_that_reach_beyond_arithmetic_are_refused(head: str) -> None:
 
     assert "gave up" not in message
     assert Path(SECRET).read_text().strip() not in message
+
+
+PASTED = (
+    {
+        '#define E extern\n#define J(a, b) a##b\nJ(_Pra, gma)("GCC optimize(1)")': "Pragmas",
+        f'#if J(__has_, include)("{SECRET}")\n#endif': "which files there are",
+        "const char *s = J(__FI, LE__);": "no file of its own",
+        "const char *t = J(__TI, ME__);": "always compiles to the same",
+    },
+    {
+        "#define J(a, b) a##b\nauto &g = J(learn, ml)::now;": "learnml belongs to the executor",
+        "void h() { J(learn, ml_fence)(); }": "learnml_fence belongs to the executor",
+        "void J(__ts, an_read4)(void *) {}": "__tsan_read4 belongs to the executor",
+        "auto &k = __CONCAT(learn, ml)::now;": "learnml belongs to the executor",
+    },
+    {
+        '__glibc_macro_warning1(GCC optimize("O0"))': "__glibc_macro_warning1 stands for",
+        "__REDIRECT(void g, (), h);": "__REDIRECT stands for",
+        '__errordecl(g, "text");': "__errordecl stands for",
+    },
+)
+"""Words that come to be by pasting, or hide in macros of the C library; and why they are refused."""
+
+
+@pytest.mark.parametrize("sources", PASTED, ids=["questions", "names", "macros"])
+def test_words_that_macros_put_together_are_refused_like_others(sources: dict[str, str]) -> None:
+    with pytest.raises(CompileError) as caught:
+        compile_source("\n".join(sources) + "\n" + KERNEL.replace("VALUE", "1"))
+
+    found = caught.value.diagnostics
+    assert {item.kind for item in found} == {"refused-source"}
+    for why in sources.values():
+        assert any(why in item.message for item in found), (why, found)
+
+
+def test_a_name_of_the_runtime_that_only_the_linker_sees_says_what_to_do() -> None:
+    run = compiling.CompilerRun(
+        1,
+        "/usr/bin/ld: /kit/runtime.o: in function `switch':\nruntime.cpp:(.text+0x0): multiple "
+        "definition of `switch'; /tmp/a.o:kernel.cu:2: first defined here\n",
+        "",
+        0.1,
+    )
+    (found,) = messages.compile_error(run, "a\nb\n").diagnostics
+    assert found.line == 2
+    assert "Take another one" in found.message
 
 
 @pytest.mark.parametrize(
