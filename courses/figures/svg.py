@@ -167,7 +167,7 @@ class Drawing:
         )
         return (
             f'<svg class="picture" viewBox="0 0 {units(self.width)} {units(self.height)}" '
-            f'role="img" aria-labelledby="{name}-title {name}-text">'
+            f'role="img" aria-labelledby="{name}-title" aria-describedby="{name}-text">'
             f'<title id="{name}-title">{escape(title)}</title>'
             f'<desc id="{name}-text">{escape(description)}</desc>'
             f"<defs>{clips}</defs>{''.join(self.elements)}</svg>"

@@ -16,7 +16,7 @@ from .links import dead_links, places_of
 from .page import page_of
 from .sources import sources_of
 
-PAGE_VERSION = 5
+PAGE_VERSION = 6
 """Raise by one when the page or the answers get another shape: pages are then built again."""
 
 BUILD_VERSION = RENDERER_VERSION * 1000 + PAGE_VERSION

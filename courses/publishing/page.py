@@ -17,7 +17,7 @@ from .figures import figures_page
 from .questions import question_page
 
 Html = Mapping[str, str]
-# The label that the renderer gives a formula; an author's own words for it are better.
+# The label that the renderer gives the box of a formula; here it gets its number.
 PLAIN_LABEL = 'aria-label="Formula"'
 # The titles of the parts, in the page's order.
 PART_TITLES = {
@@ -85,10 +85,11 @@ def page_of(content: ChapterContent, rendered: Html) -> dict[str, Any]:
 
 def _formula(number: int, formula: FormulaContent, rendered: Html) -> dict[str, Any]:
     path = f"formulas/{formula.key}"
-    markup = rendered[f"{path}/tex"]
+    markup = rendered[f"{path}/tex"].replace(PLAIN_LABEL, f'aria-label="Formula {number}"', 1)
     if formula.spoken:
+        # On the formula itself, not on its box: or those who listen hear both, one after the other.
         label = f'aria-label="{html.escape(formula.spoken.strip())}"'
-        markup = markup.replace(PLAIN_LABEL, label, 1)
+        markup = markup.replace("<math ", f"<math {label} ", 1)
     return {
         "key": formula.key,
         "number": number,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from django import template
 from django.template.loader import render_to_string
@@ -18,6 +19,16 @@ _HEADING = re.compile(r'<h([3-6]) id="([^"]+)">(.*?)</h\1>', re.DOTALL)
 def linked_headings(html: str) -> SafeString:
     """Give each heading of a rendered text a link to itself, beside it and not in its name."""
     return mark_safe(_HEADING.sub(_linked, html))  # noqa: S308  rendered and cleaned before
+
+
+@register.filter
+@lru_cache(maxsize=4096)
+def words(html: str) -> str:
+    """Return rendered HTML as words, formulas among them: browsers leave these out of names.
+
+    Kept, because the same few hundred pieces are on every page that is asked for.
+    """
+    return plain_text(html)
 
 
 def _linked(match: re.Match[str]) -> str:

@@ -180,7 +180,10 @@ def test_a_picture_is_described_and_can_take_the_pages_colours(
     assert title is not None
     assert text is not None
     assert title.text == "A < title"
-    assert svg.get("aria-labelledby") == f"{title.get('id')} {text.get('id')}"
+    assert (svg.get("aria-labelledby"), svg.get("aria-describedby")) == (
+        title.get("id"),
+        text.get("id"),
+    )
     assert len(text.text or "") > 80
     for element in svg.iter():
         assert not {"style", "fill", "stroke", "onclick"} & set(element.attrib), element.attrib

@@ -125,6 +125,8 @@ function stepThrough() {
       // Found by the browser's own search, which then opens it.
       if (index < shown) step.removeAttribute("hidden");
       else step.setAttribute("hidden", "until-found");
+      // Else it is read out as an item with nothing in it.
+      step.ariaHidden = index < shown ? null : "true";
     });
     const done = shown === steps.length;
     next.textContent = done ? "One step at a time" : "Show the next step";

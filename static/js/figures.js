@@ -481,6 +481,7 @@ this.status.textContent = `Found. ${goal.querySelector("[data-found]").textConte
 }
 makeMovable(handle) {
 this.picture.setAttribute("role", "group");
+for (const text of this.picture.querySelectorAll("text")) text.setAttribute("aria-hidden", "true");
 const area = document.createElementNS("http://www.w3.org/2000/svg", "circle");
 area.setAttribute("class", "touch");
 area.setAttribute("r", "34");

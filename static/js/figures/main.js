@@ -101,6 +101,8 @@ class Figure {
   makeMovable(handle) {
     // What cannot be moved is a picture; what can is a group, or its points would be hidden.
     this.picture.setAttribute("role", "group");
+    // Ticks and names without the lines that they stand at tell nothing; the description does.
+    for (const text of this.picture.querySelectorAll("text")) text.setAttribute("aria-hidden", "true");
     const area = document.createElementNS("http://www.w3.org/2000/svg", "circle");
     area.setAttribute("class", "touch");
     area.setAttribute("r", "34");
