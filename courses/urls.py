@@ -18,7 +18,7 @@ urlpatterns = [
     path("search/", search_page, name="search"),
     path("favicon.ico", views.favicon, name="favicon"),
     path("theme/", views.theme, name="theme"),
-    path("math/<str:stylesheet_hash>.css", views.math_css, name="math_css"),
+    path("math/<slug:stylesheet_hash>.css", views.math_css, name="math_css"),
     path("courses/<slug:course_slug>/", views.course, name="course"),
     path("courses/<slug:course_slug>/<slug:chapter_slug>/", views.chapter, name="chapter"),
     path(
