@@ -12,6 +12,7 @@ import functools
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -27,6 +28,12 @@ _PRELUDE: Final = "cuda_cpu.h"
 CONFINE: Final = "confine"
 """The kit's program that puts walls around the compiler where there are no namespaces."""
 _BUILD_SECONDS: Final = 120
+_PAIR_HEADERS: Final = ("cuda_fp16.h", "cuda_fp16.hpp", "cuda_bf16.h", "cuda_bf16.hpp")
+_PAIR_COPY: Final = re.compile(r"this->x = src\.x;\s*this->y = src\.y;")
+_WHOLE_COPY: Final = (
+    "*reinterpret_cast<learnml_pair *>(this) = *reinterpret_cast<const learnml_pair *>(&src);"
+)
+"""A device copies a half2 as 4 bytes at once. NVIDIA's headers do so there only."""
 
 LANGUAGE: Final = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti")
 _ONE_ACCESS_ONE_HOOK: Final = (
@@ -38,7 +45,8 @@ _ONE_ACCESS_ONE_HOOK: Final = (
 KERNEL: Final = (
     *LANGUAGE,
     *_ONE_ACCESS_ONE_HOOK,
-    "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift-exponent",
+    # Alignment also by the type: a structure may be accessed member by member, which no hook sees.
+    "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift-exponent,alignment",
     *("-fdata-sections", "-fno-threadsafe-statics", "-fno-omit-frame-pointer"),
     *("-ffp-contract=off", "-g1", "-gdwarf-4", "-w"),
 )
@@ -96,7 +104,7 @@ def version() -> str:
     for path in sorted(_RUNTIME.iterdir()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     headers = cuda_headers()
-    for name in ("cuda_fp16.hpp", "cuda_bf16.hpp", "vector_types.h"):
+    for name in (*_PAIR_HEADERS, "vector_types.h"):
         digest.update((headers / name).read_bytes())
     return digest.hexdigest()[:24]
 
@@ -146,18 +154,10 @@ def _make(target: Path) -> None:
     include = ["-I", str(cuda_headers()), "-I", str(_RUNTIME)]
     prelude, runtime = str(_RUNTIME / _PRELUDE), str(_RUNTIME / "runtime.cpp")
     program = compiler()
-    _build(
-        [
-            program,
-            *KERNEL,
-            *include,
-            "-x",
-            "c++-header",
-            prelude,
-            "-o",
-            str(target / f"{_PRELUDE}.gch"),
-        ]
-    )
+    with tempfile.TemporaryDirectory() as pairs:
+        _write_pair_headers(Path(pairs))
+        header = ["-x", "c++-header", prelude, "-o", str(target / f"{_PRELUDE}.gch")]
+        _build([program, *KERNEL, "-I", pairs, *include, *header])
     _build([program, *_RUNTIME_FLAGS, *include, "-c", runtime, "-o", str(target / "runtime.o")])
     shutil.copy(_RUNTIME / "shared.ld", target / "shared.ld")
     macros = _output([program, *KERNEL, *include, "-dM", "-E", "-x", "c++", prelude])
@@ -172,6 +172,23 @@ def _make(target: Path) -> None:
         _build([program, "-std=gnu++17", "-O1", source, "-o", str(target / helper)])
     for path in target.iterdir():
         path.chmod(0o755 if path.suffix == "" else 0o644)
+
+
+def _write_pair_headers(place: Path) -> None:
+    """Write the headers of half and bfloat16 so that a pair is copied whole, as on a device.
+
+    Raises:
+        CompilerMissingError: these are headers of another version, without the text to replace.
+    """
+    replaced = 0
+    for name in _PAIR_HEADERS:
+        text = (cuda_headers() / name).read_text(encoding="utf-8")
+        text, times = _PAIR_COPY.subn(_WHOLE_COPY, text)
+        (place / name).write_text(text, encoding="utf-8")
+        replaced += times
+    # Two types, each copied and moved, by a constructor and by an assignment.
+    if replaced != 8:
+        raise CompilerMissingError("The executor does not know this version of NVIDIA's headers.")
 
 
 def _included_before_all(program: str) -> list[Path]:

@@ -151,7 +151,7 @@ class Words:
         )
 
     def misaligned(self, finding: abi.Finding) -> tuple[Kind, str]:
-        verb = "writes" if finding.write else "reads"
+        verb = "uses" if finding.detail[0] else "writes" if finding.write else "reads"
         place = self._place(finding.address, finding.size)
         return Kind.MISALIGNED, (
             f"{self._thread(finding).capitalize()} {verb} {finding.size} bytes at once at {place}, "

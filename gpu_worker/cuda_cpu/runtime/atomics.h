@@ -3,11 +3,23 @@
 
 namespace learnml {
 
+// Byte by byte: a structure's own copying has hooks, for which this would be one more access.
+template <class T>
+__attribute__((no_sanitize("thread"))) T value_at(const T *address) {
+  alignas(T) unsigned char bytes[sizeof(T)];
+  __builtin_memcpy(bytes, address, sizeof(T));
+  return *reinterpret_cast<T *>(bytes);
+}
+template <class T>
+__attribute__((no_sanitize("thread"))) void set_value_at(T *address, T value) {
+  __builtin_memcpy(static_cast<void *>(address), &value, sizeof(T));
+}
+
 template <class T, class F>
 __attribute__((no_sanitize("thread"))) T update(T *address, F change, int line) {
   learnml_atomic(address, sizeof(T), line);
-  const T before = *address;
-  *address = change(before);
+  const T before = value_at(address);
+  set_value_at<T>(address, change(before));
   return before;
 }
 
@@ -36,10 +48,10 @@ inline constexpr int SIGNIFICAND<__nv_bfloat16> = 8;
 template <class T>
 __attribute__((no_sanitize("thread"))) T add(T *address, T value, int line) {
   learnml_atomic(address, sizeof(T), line);
-  const T before = *address;
+  const T before = value_at(address);
   if constexpr (SIGNIFICAND<T> > 0) learnml_sum(address, sizeof(T), wide(before), wide(value), SIGNIFICAND<T>, line);
   else if constexpr (!std::is_integral_v<T>) learnml_sum(address, sizeof(T), 1, 1, 0, line);
-  *address = sum(before, value);
+  set_value_at<T>(address, sum(before, value));
   return before;
 }
 

@@ -20,6 +20,8 @@
 #define __CUDA_NO_HALF2_OPERATORS__
 #define __CUDA_NO_BFLOAT16_OPERATORS__
 #define __CUDA_NO_BFLOAT162_OPERATORS__
+// A half2 or bfloat162 as one access, which the hooks then see; see toolchain.py.
+typedef unsigned int __attribute__((may_alias)) learnml_pair;
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>
 

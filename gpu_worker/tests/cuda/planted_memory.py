@@ -159,6 +159,39 @@ UNINITIALISED_HALF = Planted(
     says="cupy.empty()",
 )
 
+PAIR_MISALIGNED = Planted(
+    "pairs of halves over rows of odd length",
+    "misaligned-access",
+    _HALVES
+    + twins(
+        _PAIR_HEAD,
+        "const __half2 *row = (const __half2 *)(x + blockIdx.x * (n - 1));\n"
+        "__half2 pair = row[threadIdx.x]; // HERE\n"
+        "y[16 * blockIdx.x + threadIdx.x] = __hmul(pair.x, pair.y);",
+        "const __half2 *row = (const __half2 *)(x + blockIdx.x * n);\n"
+        "__half2 pair = row[threadIdx.x];\n"
+        "y[16 * blockIdx.x + threadIdx.x] = __hmul(pair.x, pair.y);",
+    ),
+    lambda device: (
+        (2,), (16,),
+        (device.array(np.arange(64), np.float16), device.empty(32, np.float16), np.int32(32)),
+    ),
+    says="4 bytes at once at x[31:33]",
+)  # fmt: skip
+
+STRUCTURE_MISALIGNED = Planted(
+    "aligned structures of floats over rows of odd length",
+    "misaligned-access",
+    "struct __align__(8) Two { float a, b; };\n"
+    + twins(
+        "const float *x, float *y, int n",
+        "const Two *row = (const Two *)(x + blockIdx.x * n);\ny[blockIdx.x] = row->a * row->b; // HERE",
+        "const float *row = x + blockIdx.x * n;\ny[blockIdx.x] = row[0] * row[1];",
+    ),
+    lambda device: ((2,), (1,), (device.array(np.arange(6)), device.empty(2), np.int32(3))),
+    says="8 bytes at once at x[3:5]",
+)
+
 NULL = Planted(
     "null pointer",
     "null-pointer",

@@ -97,6 +97,27 @@ def test_halves_that_go_through_a_recursive_function_are_counted(name: str) -> N
     assert (cubes.counters.global_bytes_read, cubes.counters.global_bytes_written) == (128, 128)
 
 
+@pytest.mark.parametrize("name", ["__half2", "__nv_bfloat162"])
+def test_pairs_of_halves_are_one_access(name: str) -> None:
+    device = Device()
+    dtype = ml_dtypes.bfloat16 if "bfloat" in name else np.float16
+    source = """#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+template <typename P> __global__ void swapped(const P *x, P *y) {
+  P pair = x[threadIdx.x];
+  y[threadIdx.x] = P(pair.y, pair.x);
+}"""
+    x, y = device.array(np.arange(64), dtype), device.empty(64, dtype)
+
+    report = device.launch(kernel(source, f"swapped<{name}>"), (1,), (32,), (x, y))
+
+    assert report.diagnostics == []
+    assert y.host[:4].astype(float).tolist() == [1, 0, 3, 2]
+    for line, write in ((4, False), (5, True)):
+        made = access(report.counters, line, write=write)
+        assert (made.bytes, made.requests, made.sectors, made.ideal_sectors) == (128, 1, 4, 4)
+
+
 def test_strides_cost_sectors() -> None:
     device = Device()
     x, y = device.array(np.arange(64 * 8)), device.empty(64)

@@ -137,8 +137,8 @@ template <typename T> __global__ void dot(const T *x, T *y) {
     assert [(item.kind, item.line) for item in found] == [("half-accumulation", 5)]
 
 
-def test_a_global_object_whose_constructor_crashes_is_said() -> None:
-    source = """struct S { S() { volatile int *p = 0; *p = 1; } };
+def test_a_global_object_whose_constructor_does_not_end_is_said() -> None:
+    source = """struct S { S() { __builtin_unreachable(); } };
 static S s;
 extern "C" __global__ void k(float *y) { y[0] = 1; }"""
 
