@@ -19,6 +19,7 @@ LIMIT_TEXTS: Mapping[str, str] = {
     "wall_seconds": "{} s of time by the clock",
     "cpu_seconds": "{} s of processor time",
     "memory_megabytes": "{} MB of memory",
+    "device_megabytes": "{} MB of the device’s memory",
     "output_kilobytes": "{} KB of printed output kept",
     "source_kilobytes": "{} KB of source",
     "scratch_megabytes": "{} MB of scratch files",

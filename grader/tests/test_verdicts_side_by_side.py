@@ -135,6 +135,29 @@ class TestPage:
         )
         assert 'data-final="false"' in text
 
+    def test_a_devices_report_has_its_times_under_their_roof_and_what_it_ran_on(
+        self, kernels: Submit, page: Any
+    ) -> None:
+        submission = kernels()
+        grade_on_cpu(submission)
+        row = {"direction": "forward", "calls": 7, "megabytes": 537.0, "refused": ""}
+        # Numbers of no device, for the drawing alone.
+        row |= dict.fromkeys(("ms", "spread_ms", "reference_ms", "copy_ms"), 1.0)
+        row |= {"copy_fraction": 0.5, "copy_fraction_spread": 0.1}
+        row |= {"times_reference": 2.0, "times_reference_spread": 0.1}
+        speed = {"shape": [16384, 4096], "dtype": "float32", "rows": [row]}
+        speed["reference"] = "the fused reference kernels"
+        report = full_report(True)
+        report |= {"execution": "on a device: made up", "speed": speed}
+        report["receipt"]["limits"] = {"device_megabytes": 4000.0}
+        grade_on_gpu(submission, report=report)
+        text = page(submission)
+        assert 'id="second-speed-title"' in text
+        assert 'id="speed-title"' not in text
+        assert "2 times as long as the fused reference kernels" in text
+        assert "On a device: made up" in text
+        assert "4,000 MB of the device’s memory" in text
+
     def test_a_flagged_device_run_promises_no_decision(self, kernels: Submit, page: Any) -> None:
         submission = kernels()
         grade_on_cpu(submission)
