@@ -1,6 +1,11 @@
 // What a kernel's source sees in place of CUDA's own prelude when it is compiled for the executor.
 // Precompiled; nothing of the learner's is in it.
 #pragma once
+#include "abi.h"
+#include "hooks.h"
+#include "copies.h"
+// std::copy is made of it; its line, 0, is found by the address of the code.
+#define __builtin_memmove(to, from, bytes) learnml_memmove(to, from, bytes, 0)
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -25,8 +30,6 @@ typedef unsigned int __attribute__((may_alias)) learnml_pair;
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>
 
-#include "abi.h"
-#include "hooks.h"
 #include "language.h"
 #include "barriers.h"
 #include "mathematics.h"
@@ -35,3 +38,10 @@ typedef unsigned int __attribute__((may_alias)) learnml_pair;
 #include "atomics.h"
 #include "cooperative_groups.h"
 #include "entries.h"
+
+// Last: what is above copies numbers only.
+#define memcpy learnml_memcpy
+#define memmove learnml_memmove
+#define memset learnml_memset
+#define __builtin_memcpy learnml_memcpy
+#define __builtin_memset learnml_memset

@@ -19,6 +19,7 @@
 #include "fibers.inc"
 #include "findings.inc"
 #include "memory.inc"
+#include "copies.inc"
 #include "sums.inc"
 #include "scheduler.inc"
 #include "collectives.inc"

@@ -38,6 +38,20 @@ MISSING_BARRIER_WITHIN_AND_ACROSS = Planted(
     says="Put __syncthreads() between the two.",
 )  # fmt: skip
 
+_COPIED = "__shared__ float s[64];\nmemcpy(s + threadIdx.x, x + threadIdx.x, n);\n{barrier}\nfloat v[64];\nmemcpy(v, s, 64 * n);{mark}\ny[threadIdx.x] = v[63 - threadIdx.x];"
+
+COPIED_TOO_SOON = Planted(
+    "shared memory copied by memcpy before all have filled it",
+    "missing-barrier",
+    twins(
+        COPY_HEAD,
+        _COPIED.format(barrier="__syncwarp();", mark=" // HERE"),
+        _COPIED.format(barrier="__syncthreads();", mark=""),
+    ),
+    lambda device: ((1,), (64,), (device.array(np.arange(64)), device.empty(64), np.int32(4))),
+    says="__syncthreads()",
+)
+
 REUSED_TOO_SOON = Planted(
     "shared memory written again before all have read it",
     "missing-barrier",

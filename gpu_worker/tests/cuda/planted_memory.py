@@ -192,6 +192,33 @@ STRUCTURE_MISALIGNED = Planted(
     says="8 bytes at once at x[3:5]",
 )
 
+_PACK = "float pack[3];\nint i = 3 * threadIdx.x;\n{copy}\nfloat s = 0;\nfor (int k = 0; k < 3; k++) if (i + k < n) s += pack[k];\ny[threadIdx.x] = s;"
+
+COPY_OUTSIDE = Planted(
+    "memcpy past the end, its size known when it runs",
+    "out-of-bounds-read",
+    twins(
+        COPY_HEAD,
+        _PACK.format(copy="memcpy(pack, x + i, 12 + (n < 0)); // HERE"),
+        _PACK.format(copy="memcpy(pack, x + i, 4 * min(3, n - i));"),
+    ),
+    lambda device: ((1,), (34,), (device.array(np.arange(100)), device.empty(34), np.int32(100))),
+    says="x[100]",
+)
+
+ASSIGNED_OUTSIDE = Planted(
+    "a large structure assigned past the end",
+    "out-of-bounds-write",
+    "struct Row { float v[24]; };\n"
+    + twins(
+        COPY_HEAD,
+        "((Row *)y)[n / 24] = *(const Row *)x; // HERE",
+        "((Row *)y)[n / 24 - 1] = *(const Row *)x;",
+    ),
+    lambda device: ((1,), (1,), (device.array(np.arange(100)), device.empty(100), np.int32(100))),
+    says="y[100]",
+)
+
 NULL = Planted(
     "null pointer",
     "null-pointer",
