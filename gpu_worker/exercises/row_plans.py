@@ -54,14 +54,23 @@ SHAPES: Final = (
     ),
     *(CasePlan("shapes", "normal", "cube", dtype, dout="broadcast") for dtype in DTYPES),
     *(CasePlan("shapes", "normal", "single-column", dtype) for dtype in DTYPES),
+    # dout has a layout of its own, and so has a single row.
+    CasePlan("shapes", "normal", "several-axes", "any", layout="transposed", dout_layout="fortran"),
+    CasePlan("shapes", "normal", "cube", "any", dout_layout="transposed"),
+    CasePlan("shapes", "normal", "vector", "any", layout="strided"),
+    CasePlan("shapes", "normal", "vector", "any", layout="reversed"),
     CasePlan("shapes", "normal", "one-row", "wide"),
     CasePlan("shapes", "normal", "empty", "any"),
     CasePlan("shapes", "normal", "empty", "any"),
+    *(CasePlan("shapes", "normal", "tall", dtype) for dtype in DTYPES),
+    CasePlan("shapes", "normal", "thousands", "any"),
     CasePlan("shapes", "normal", "matrix", "wide", layout="drawn"),
     CasePlan("shapes", "normal", "listed", "any"),
     CasePlan("shapes", "drawn-long", "listed", "wide", layout="drawn", eps="moderate"),
-    CasePlan("shapes", "normal", "very-wide", "wide"),
+    *(CasePlan("shapes", "normal", "very-wide", dtype) for dtype in DTYPES),
+    CasePlan("shapes", "signs", "widest", "float16"),
     CasePlan("shapes", "signs", "widest", "wide"),
+    CasePlan("shapes", "normal", "pieces", "float64"),
 )
 
 PRECISION: Final = (
@@ -70,6 +79,7 @@ PRECISION: Final = (
     CasePlan("precision", "large", "few-columns", "float16", eps="positive"),
     CasePlan("precision", "huge", "matrix", "float16", eps=1e-6),
     CasePlan("precision", "zero-rows", "matrix", "float16", eps=1e-8, checks=("y",)),
+    CasePlan("precision", "zero-rows", "matrix", "float16", eps="positive"),
     CasePlan("precision", "zero-rows", "matrix", "wide", eps="positive"),
     CasePlan("precision", "constant-rows", "matrix", "wide", eps="moderate"),
     CasePlan("precision", "small", "matrix", "float32", eps=1e-6),
@@ -83,6 +93,7 @@ PRECISION: Final = (
     CasePlan("precision", "micro", "matrix", "wide", eps=0.0),
     CasePlan("precision", "bad-rows", "matrix", "wide", checks=("y", "dx")),
     CasePlan("precision", "bad-rows", "four", "any", checks=("y", "dx")),
+    CasePlan("precision", "normal", "matrix", "any", dout="bad-rows", checks=("dx",)),
     *(CasePlan("precision", "drawn", "matrix", dtype, eps="moderate") for dtype in DTYPES),
     CasePlan("precision", "drawn", "cube", "any", eps="moderate"),
 )
@@ -90,6 +101,9 @@ PRECISION: Final = (
 STATE: Final = (
     CasePlan("state", "normal", "few-columns", "wide", sequence="two-forwards"),
     CasePlan("state", "normal", "few-columns", "wide", eps="coarse", sequence="interleaved"),
+    CasePlan("state", "normal", "few-columns", "any", sequence="strangers"),
+    CasePlan("state", "normal", "few-columns", "any", sequence="ranks-in-turn"),
+    CasePlan("state", "normal", "few-columns", "any", sequence="dtypes-in-turn"),
     CasePlan("state", "normal", "few-columns", "any", sequence="small-large-small"),
     *(
         CasePlan("state", "normal", "few-columns", dtype, sequence="three-times")
@@ -117,6 +131,8 @@ def parameter_gradients(gradients: tuple[str, ...]) -> tuple[CasePlan, ...]:
         CasePlan(group, "normal", "cube", "any", checks=gradients),
         CasePlan(group, "outlier", "four", "wide", checks=gradients),
         CasePlan(group, "normal", "matrix", "wide", dout="along-xhat", checks=gradients),
+        CasePlan(group, "normal", "matrix", "any", parameters="signs-zeros", checks=gradients),
+        CasePlan(group, "normal", "few-columns", "any", parameters="zeros", checks=gradients),
     )
 
 
@@ -140,12 +156,15 @@ _SMALLER: Final = {
     "matrix": "small-matrix",
     "thousand": "row-of-a-thousand",
     "tall": "hundred-rows",
+    "thousands": "hundreds-of-rows",
     "thousand-rows": "hundreds-of-rows",
     "square": "small-square",
     "very-wide": "wide-row",
     "widest": "widest-row",
 }
 """Kernels run thread after thread on a processor: what takes long there is smaller."""
+_OF_PIECES: Final = "pieces"
+"""Many rows of a thousand: a grid has a block for each, and a processor would take seconds."""
 _IN_EVERY_DTYPE: Final = ("forward", "gradient-x", "gradient-gamma")
 
 
@@ -157,6 +176,8 @@ def for_kernels(plans: Sequence[CasePlan]) -> tuple[CasePlan, ...]:
     """
     kept: list[CasePlan] = []
     for plan in plans:
+        if plan.shape == _OF_PIECES:
+            continue
         dtypes = {other.dtype for other in plans if replace(other, dtype=plan.dtype) == plan}
         shape = _SMALLER.get(plan.shape, plan.shape) if isinstance(plan.shape, str) else plan.shape
         dtype: KernelDtype = "any-kernel" if plan.dtype == "any" else plan.dtype

@@ -70,7 +70,8 @@ class CasePlan:
     `shape` names a set of shapes, or is the shape (..., D) itself.
     `family` "drawn" or "drawn-long" and `layout` "drawn" stand for one that each grading draws.
     `eps` is a number or the name of a set of numbers. `checks` names the results compared: "y",
-    "dx" and the gradients of the parameters; "all" means every one.
+    "dx" and the gradients of the parameters; "all" means every one. dout is laid out as x is,
+    unless `dout_layout` names another layout.
     """
 
     group: str
@@ -80,6 +81,7 @@ class CasePlan:
     layout: str = "contiguous"
     parameters: str = "random"
     dout: str = "random"
+    dout_layout: str = ""
     eps: float | str = "any"
     sequence: str = "once"
     checks: tuple[str, ...] = ("all",)
@@ -112,10 +114,11 @@ class Specification:
     after a "d". `constructor` names what the class is made with: "dim", "eps", both or nothing.
     `longest_row` is the largest D that the statement promises, None where it names none: each
     grading tries rows of that length. `timed_shape` is that of the float32 x with which accepted
-    submissions are timed, if they are; `counted_shape` that with which the CuPy track counts what
-    kernels move and do. `directions` without "backward" asks for forward alone: then there are no
-    gradients. `budgets` bound what calls move, where kernels run on a processor: a device counts
-    nothing. The submission is counted for them once every result is right.
+    submissions are timed, if they are: with a prime number of rows, equal pieces leave a rest.
+    `counted_shape` is that with which the CuPy track counts what kernels move and do. `directions`
+    without "backward" asks for forward alone: then there are no gradients. `budgets` bound what
+    calls move, where kernels run on a processor: a device counts nothing. The submission is
+    counted for them once every result is right.
     """
 
     title: str

@@ -124,16 +124,16 @@ def _excess(
 ) -> float:
     """Return how far a result is from the variant's: its largest error as a share of the tolerance.
 
-    That is the tolerance of the case's dtype; infinite for another shape or dtype. `drift` is what
+    That is the tolerance of x's dtype; infinite for another shape or dtype. `drift` is what
     the result may be off beside. Where the variant itself is undefined, as 0/0 is, a submission may
     have anything: it depends on its arithmetic alone.
     """
     if got.shape != variant.value.shape or not dtypes.is_floating(got.dtype):
         return math.inf
-    dtype, exact_as = result_dtype(case, got), known.exact_as
+    dtype, exact_as = result_dtype(wanted, got), known.exact_as
     # NumPy takes None for float64, so it is not compared with.
     as_exact = exact_as is not None and got.dtype == exact_as
-    if got.dtype != case.dtype and not (known.wide_results or case.own_parameters or as_exact):
+    if got.dtype != wanted.dtype and not (known.wide_results or case.own_parameters or as_exact):
         return math.inf
     if exact_as is not None:
         dtype = min(dtype, exact_as, key=lambda one: one.itemsize)
@@ -147,11 +147,11 @@ def _excess(
         errors[case.bad_rows] = 0.0
     limit = limit_in_units(
         dtype,
-        case.shape[-1],
-        math.prod(case.shape[:-1]),
+        wanted.x_shape[-1],
+        wanted.rows,
         summed_over_rows=variant.quantity not in ("y", "dx"),
     )
-    slack = _NATIVE_SLACK if known.native and case.dtype == np.float16 else 1.0
+    slack = _NATIVE_SLACK if known.native and wanted.dtype == np.float16 else 1.0
     return float(errors.max(initial=0.0) / (limit * slack))
 
 

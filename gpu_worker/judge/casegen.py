@@ -29,6 +29,9 @@ _DRAWN = {"drawn": families.DRAWN, "drawn-long": families.DRAWN_LONG}
 _REPEATS = 3
 _MANY_ROUNDS = (14, 20)
 _NEAR_COPIES = 5
+_LEADING = (2, 3)
+"""The leading axes of a second x, which the first does not have."""
+_LONGER = 3
 
 
 def new_seed() -> int:
@@ -95,7 +98,8 @@ class CaseDrawer:
         self.by_name = by_name
         self.plan = plan = _settled(plan, draw)
         self.rng = draw
-        self.dtype = dtypes.named(str(draw.choice(_DTYPES.get(plan.dtype, (plan.dtype,)))))
+        self.dtypes = _DTYPES.get(plan.dtype, (plan.dtype,))
+        self.dtype = dtypes.named(str(draw.choice(self.dtypes)))
         self.eps = families.draw_eps(plan.eps, draw) if "eps" in exercise.constructor else None
         self.shape = families.draw_shape(plan.shape, draw)
         self.repeats = 1
@@ -105,12 +109,16 @@ class CaseDrawer:
     def draw(self) -> Case:
         """Return the case."""
         x = self.x(self.shape)
+        self.bad_rows = _bad_rows(x)
         sequences: dict[str, Callable[[Array], None]] = {
             "once": self.once,
             "two-forwards": self.two_forwards,
             "two-backwards": self.two_backwards,
             "new-parameters": self.new_parameters,
             "interleaved": self.interleaved,
+            "strangers": self.strangers,
+            "ranks-in-turn": self.ranks_in_turn,
+            "dtypes-in-turn": self.dtypes_in_turn,
             "small-large-small": self.small_large_small,
             "three-times": self.three_times,
             "refilled": self.refilled,
@@ -118,7 +126,6 @@ class CaseDrawer:
             "many-calls": self.many_calls,
         }
         sequences[self.plan.sequence](x)
-        bad = ~np.isfinite(x.astype(np.float64)).all(axis=-1)
         return Case(
             group=self.plan.group,
             family=self.plan.family,
@@ -128,7 +135,7 @@ class CaseDrawer:
             shape=self.shape,
             checks=self.checks,
             script=self.script.build(resend=self.plan.group == "state"),
-            bad_rows=np.array(bad) if bad.any() else None,
+            bad_rows=self.bad_rows if self.bad_rows.any() else None,
             repeats=self.repeats,
             own_parameters=self.plan.parameters == "as-made",
         )
@@ -137,14 +144,17 @@ class CaseDrawer:
     def once(self, x: Array) -> None:
         """forward, backward."""
         self.new(0)
-        self.script.forward(0, self.laid_out(x))
-        self.script.backward(0, self.dout(x))
+        self.script.forward(0, ArrayValue(x, self.plan.layout, x.shape))
+        dout = self.dout(x)
+        if dout.layout != "broadcast":
+            self.bad_rows = self.bad_rows | _bad_rows(dout.values)
+        self.script.backward(0, dout)
 
     def two_forwards(self, x: Array) -> None:
-        """forward(a), forward(b), backward: the gradient belongs to b."""
-        other = self.x((self.shape[0] + 2, *self.shape[1:]))
+        """forward(a), forward(b), forward(c), backward: the gradient belongs to c, as long as b."""
         self.new(0)
-        self.script.forward(0, _contiguous(other))
+        for shape in ((self.shape[0] + 2, *self.shape[1:]), self.shape):
+            self.script.forward(0, _contiguous(self.x(shape)))
         self.script.forward(0, _contiguous(x))
         self.script.backward(0, self.dout(x))
 
@@ -165,14 +175,47 @@ class CaseDrawer:
         self.script.backward(0, self.dout(x))
 
     def interleaved(self, x: Array) -> None:
-        """Two instances with an eps and parameters of their own, their calls in turn."""
+        """Two instances with an eps and parameters of their own, their calls in turn.
+
+        Each on an x of its own, then both on the same one.
+        """
         other = self.x(self.shape)
         self.new(0)
         self.new(1, None if self.eps is None else families.other_eps(self.plan.eps, self.eps))
+        first = self.script.forward(0, _contiguous(x))
+        self.script.forward(1, _contiguous(other))
+        self.script.backward(0, self.dout(x))
+        self.script.backward(1, self.dout(other))
+        self.script.forward(1, first)
+        self.script.backward(1, self.dout(x))
+
+    def strangers(self, x: Array) -> None:
+        """Two instances that share nothing, neither D nor rank nor dtype, their calls in turn."""
+        other = self.x((*_LEADING, self.shape[-1] + _LONGER), self.other_dtype())
+        self.new(0)
+        self.new(1, like=other)
         self.script.forward(0, _contiguous(x))
         self.script.forward(1, _contiguous(other))
         self.script.backward(0, self.dout(x))
         self.script.backward(1, self.dout(other))
+
+    def ranks_in_turn(self, x: Array) -> None:
+        """One instance, x of one to four dimensions and an empty one, of one D."""
+        dim = self.shape[-1]
+        self.new(0)
+        for leading in (self.shape[:-1], (), _LEADING, (0,), (1, *_LEADING)):
+            batch = self.x((*leading, dim))
+            self.script.forward(0, _contiguous(batch))
+            self.script.backward(0, self.dout(batch))
+
+    def dtypes_in_turn(self, x: Array) -> None:
+        """One instance whose parameters and x come in one dtype after the other, and the first."""
+        self.new(0)
+        for dtype in map(dtypes.named, (*self.dtypes, self.dtypes[0])):
+            batch = self.x(self.shape, dtype)
+            self.script.set(0, self.parameters(batch))
+            self.script.forward(0, _contiguous(batch))
+            self.script.backward(0, self.dout(batch))
 
     def small_large_small(self, x: Array) -> None:
         """One instance, batches of different sizes."""
@@ -243,9 +286,19 @@ class CaseDrawer:
         return -1 if self.checks <= {"y"} else self.script.add(self.dout(x))
 
     # --- values -------------------------------------------------------------------------------
-    def x(self, shape: tuple[int, ...]) -> Array:
-        """Draw x, rounded to the case's dtype."""
-        return families.draw_x(self.plan.family, self.rng, shape, self.dtype).astype(self.dtype)
+    def x(self, shape: tuple[int, ...], dtype: np.dtype[Any] | None = None) -> Array:
+        """Draw x, rounded to the case's dtype or another."""
+        dtype = dtype or self.dtype
+        return families.draw_x(self.plan.family, self.rng, shape, dtype).astype(dtype)
+
+    def other_dtypes(self) -> list[np.dtype[Any]]:
+        """Return the dtypes that the plan names, but for the case's."""
+        return [dtypes.named(name) for name in self.dtypes if name != self.dtype.name]
+
+    def other_dtype(self) -> np.dtype[Any]:
+        """Draw a dtype that is not the case's, where the plan names one."""
+        others = self.other_dtypes()
+        return others[int(self.rng.integers(len(others)))] if others else self.dtype
 
     def nearly(self, values: Array) -> Array:
         """Return a copy in which one to three elements are others, far from what they were."""
@@ -256,31 +309,38 @@ class CaseDrawer:
             near[index] = -values[index] + self.dtype.type(self.rng.choice([-2.0, 2.0]))
         return near
 
-    def parameters(self) -> dict[str, Array]:
-        """Draw a value for each parameter; none where they stay as the class makes them."""
+    def parameters(self, like: Array | None = None) -> dict[str, Array]:
+        """Draw a value for each parameter; none where they stay as the class makes them.
+
+        They have the dtype and the D of x, or of the array `like`.
+        """
         if self.plan.parameters == "as-made":
             return {}
-        bound = families.HALF_GAMMA if dtypes.is_half(self.dtype) else np.inf
-        kind, dim = self.plan.parameters, self.shape[-1]
+        dim, dtype = (self.shape[-1], self.dtype) if like is None else (like.shape[-1], like.dtype)
+        bound = families.HALF_GAMMA if dtypes.is_half(dtype) else np.inf
         return {
-            name: families.draw_parameter(kind, self.rng, dim)
+            name: families.draw_parameter(self.plan.parameters, self.rng, dim)
             .clip(-bound, bound)
-            .astype(self.dtype)
+            .astype(dtype)
             for name in self.exercise.parameters
         }
 
-    def new(self, instance: int, eps: float | None = None) -> None:
-        """Make an instance with parameters of its own, and with the case's eps or another."""
-        dim = self.shape[-1] if "dim" in self.exercise.constructor else 0
-        eps = self.eps if eps is None else eps
-        self.script.new(instance, dim, eps, self.parameters(), by_name=self.by_name)
+    def new(self, instance: int, eps: float | None = None, like: Array | None = None) -> None:
+        """Make an instance with parameters of its own, and with the case's eps or another.
 
-    def laid_out(self, values: Array) -> ArrayValue:
-        """Ask for the plan's memory layout."""
-        return ArrayValue(values, self.plan.layout, values.shape)
+        It is for x of the case's shape and dtype, or of those of `like`.
+        """
+        dim = (self.shape if like is None else like.shape)[-1]
+        self.script.new(
+            instance,
+            dim if "dim" in self.exercise.constructor else 0,
+            self.eps if eps is None else eps,
+            self.parameters(like),
+            by_name=self.by_name,
+        )
 
     def dout(self, x: Array) -> ArrayValue:
-        """Draw dout for x, in the plan's layout or broadcast."""
+        """Draw dout for x, with its dtype, in the plan's layout or broadcast."""
 
         def xhat() -> families.Floats:
             # A fresh instance has gamma 1 and beta 0, so that its output is the normalized x.
@@ -288,10 +348,11 @@ class CaseDrawer:
             normalized: families.Floats = layer.forward(x.astype(np.float64))
             return normalized
 
-        dout = families.draw_dout(self.plan.dout, self.rng, x.shape, xhat).astype(self.dtype)
+        dout = families.draw_dout(self.plan.dout, self.rng, x.shape, xhat).astype(x.dtype)
         if self.plan.dout == "broadcast":
             return ArrayValue(dout, "broadcast", x.shape)
-        return self.laid_out(dout) if self.plan.sequence == "once" else _contiguous(dout)
+        layout = self.plan.dout_layout or self.plan.layout
+        return ArrayValue(dout, layout if self.plan.sequence == "once" else "contiguous", x.shape)
 
 
 def _settled(plan: CasePlan, draw: np.random.Generator) -> CasePlan:
@@ -302,6 +363,11 @@ def _settled(plan: CasePlan, draw: np.random.Generator) -> CasePlan:
     if layout == "drawn":
         layout = str(draw.choice(families.LAYOUTS))
     return dataclasses.replace(plan, family=family, layout=layout)
+
+
+def _bad_rows(values: Array) -> NDArray[np.bool_]:
+    """Mark the rows (leading shape) that hold NaN or inf."""
+    return np.array(~np.isfinite(values.astype(np.float64)).all(axis=-1))
 
 
 def _contiguous(values: Array) -> ArrayValue:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -125,13 +124,12 @@ def measure(
     """Return the worst element of a result of the right shape; None where there is none."""
     if got.size == 0 or wanted.scale is None:
         return None
-    dtype = result_dtype(case, got)
+    dtype = result_dtype(wanted, got)
     errors = error_in_units(got, wanted.value, wanted.scale, dtype)
     if case.bad_rows is not None and errors.ndim == case.bad_rows.ndim + 1:
         errors[case.bad_rows] = 0.0
     flat = int(np.argmax(errors))
     index = tuple(int(i) for i in np.unravel_index(flat, errors.shape))
-    rows = math.prod(case.shape[:-1])
     summed = wanted.quantity in gradients
     return Deviation(
         quantity=wanted.quantity,
@@ -139,17 +137,17 @@ def measure(
         expected=float(wanted.value[index]),
         got=float(got[index]),
         units=float(errors[index]),
-        limit=limit_in_units(dtype, case.shape[-1], rows, summed_over_rows=summed),
+        limit=limit_in_units(dtype, wanted.x_shape[-1], wanted.rows, summed_over_rows=summed),
         dtype=dtype,
         errors=errors,
     )
 
 
-def result_dtype(case: Case, got: NDArray[Any]) -> np.dtype[Any]:
-    """Return the dtype that a result is as exact as: the coarser of its own and the case's."""
+def result_dtype(wanted: Expected, got: NDArray[Any]) -> np.dtype[Any]:
+    """Return the dtype that a result is as exact as: the coarser of its own and its x's."""
     if not dtypes.is_floating(got.dtype):
-        return case.dtype
-    return min(case.dtype, got.dtype, key=lambda dtype: dtype.itemsize)
+        return wanted.dtype
+    return min(wanted.dtype, got.dtype, key=lambda dtype: dtype.itemsize)
 
 
 def signs_of(case: Case, played: PlayedCase) -> set[str]:
@@ -168,14 +166,16 @@ def _contract_breach(
     if got.shape != wanted.value.shape:
         return (
             f"{name} has shape {got.shape}, but it must be {wanted.value.shape} for an x of "
-            f"shape {case.shape}."
+            f"shape {wanted.x_shape}."
         )
     if name in gradients and case.own_parameters:
         if not dtypes.is_floating(got.dtype):
             return f"{name} has dtype {got.dtype}; it must be a floating dtype, that of {name[1:]}."
-    elif got.dtype != case.dtype:
+    elif got.dtype != wanted.dtype:
         like = name[1:] if name in gradients else "x"
-        return f"{name} has dtype {got.dtype}, but {like} has {case.dtype}: return the same dtype."
+        return (
+            f"{name} has dtype {got.dtype}, but {like} has {wanted.dtype}: return the same dtype."
+        )
     return ""
 
 

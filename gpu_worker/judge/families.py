@@ -172,7 +172,10 @@ def draw_shape(name: str | Shape, draw: Draw) -> Shape:
         "listed": lambda: (one_of(1, 2, 3, 17), one_of(*DIMS)),
         "several-axes": ranks,
         "tall": lambda: (one_of(132, 500, 1000), some(2, 9)),
+        "thousands": lambda: (some(1201, 2400), some(2, 3)),
         "thousand-rows": lambda: (one_of(1000, 1100, 1200), some(2, 4)),
+        # More than a megabyte of float64: whoever works in pieces that fit a cache has several.
+        "pieces": lambda: (some(132, 150), one_of(1000, 1023, 1025)),
         "vector": lambda: (one_of(2, 5, 33, 128),),
         "one-row": lambda: (1, one_of(2, 3, 64)),
         "single-column": lambda: (some(2, 17), 1),
@@ -228,7 +231,7 @@ def draw_dout(kind: str, draw: Draw, shape: Shape, xhat: Callable[[], Floats]) -
     """Return dout (shape); for `broadcast` with leading axes of length one.
 
     `along-xhat` is proportional to the normalized x, so that the projection takes nearly all
-    of the gradient away.
+    of the gradient away. `bad-rows` has a NaN in one row and an infinity in another.
     """
     if kind == "one-hot":
         dout = np.zeros(shape)
@@ -240,6 +243,8 @@ def draw_dout(kind: str, draw: Draw, shape: Shape, xhat: Callable[[], Floats]) -
     if kind == "positive":
         # Added one by one in float16, numbers like these are rounded the same way each time.
         return draw.uniform(0.6, 0.7, shape)
+    if kind == "bad-rows":
+        return _bad_rows(draw, shape)
     if kind == "broadcast":
         return draw.standard_normal((*(1 for _ in shape[:-1]), shape[-1]))
     return draw.standard_normal(shape)

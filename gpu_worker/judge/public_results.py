@@ -39,7 +39,7 @@ def _result(
         return
     if not dtypes.is_floating(got.dtype) or got.size > MAX_PUBLIC_ELEMENTS:
         return
-    dtype, shape = result_dtype(item.case, got), item.case.shape
+    dtype = result_dtype(wanted, got)
     values = got.astype(np.float64).ravel().tolist()
     yield PublicResult(
         case=item.case.family,
@@ -50,8 +50,8 @@ def _result(
         units=unit_sizes(wanted.scale, dtype).ravel().tolist(),
         limit=limit_in_units(
             dtype,
-            shape[-1],
-            math.prod(shape[:-1]),
+            wanted.x_shape[-1],
+            wanted.rows,
             summed_over_rows=wanted.quantity in gradients,
         ),
     )

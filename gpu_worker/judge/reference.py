@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,12 +29,20 @@ class Expected:
     """One result in float64, with the size of the terms that make it.
 
     `value` has the result's shape. `scale` has the shape that a right result has; None where the
-    size cannot be told.
+    size cannot be told. `dtype` and `x_shape` are those of the x that it belongs to: an instance
+    may be given another x later, and a case have several instances.
     """
 
     quantity: str
     value: Array
     scale: Array | None
+    dtype: np.dtype[Any]
+    x_shape: tuple[int, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many rows x has."""
+        return math.prod(self.x_shape[:-1])
 
 
 def reference_class(exercise: Exercise) -> Any:
@@ -79,7 +88,7 @@ def play_exactly(
     results: list[Expected] = []
     gradients: dict[int, Array] = {}
     sizes_of: dict[int, dict[str, Array]] = {}
-    smallest_normal = float(dtypes.limits_of(case.dtype).smallest_normal)
+    x_of: dict[int, ArrayValue] = {}
 
     def make(*arguments: float, **named: int) -> Any:
         layer = cls(*arguments, **named)
@@ -92,15 +101,18 @@ def play_exactly(
         number = operation.instance
         if operation.kind in ("forward", "backward"):
             sizes_of.pop(number, None)
+        if operation.kind == "forward":
+            x_of[number] = case.script.arrays[operation.array]
         if operation.kind == "backward":
             gradients[number] = arrays[operation.array]
         if operation.send:
-            quantity = quantity_of(operation)
+            quantity, x = quantity_of(operation), x_of[number]
             if number not in sizes_of:
                 dout = None if quantity == "y" else gradients.get(number)
-                sizes_of[number] = {} if native else term_sizes(layer, dout, smallest_normal)
+                normal = float(dtypes.limits_of(x.values.dtype).smallest_normal)
+                sizes_of[number] = {} if native else term_sizes(layer, dout, normal)
             size = sizes_of[number].get(quantity)
-            results.append(Expected(quantity, np.array(value), size))
+            results.append(Expected(quantity, np.array(value), size, x.values.dtype, x.shape))
 
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)

@@ -117,5 +117,7 @@ def _result_text(refused: Refused, operation: Operation | None, name: str) -> st
             f"{result} is of type {name or 'a class of your own'}, but it must be exactly a "
             f"{wanted}."
         )
+    if refused.reason is Reason.TOO_MANY_DIMENSIONS:
+        return f"{result} has {name or 'too many'} dimensions, but it must have the shape of x."
     kind = f"dtype {name}, which" if name else "a dtype that"
     return f"{result} has {kind} cannot be compared: use a floating dtype."

@@ -37,7 +37,7 @@ def test_an_accepted_submission_is_timed_in_both_directions(grade: Grade, right:
     assert graded.report.speed is not None
     rows = {row.direction: row for row in graded.report.speed.rows}
     assert list(rows) == ["forward", "backward"]
-    size = 512 * 1024 * 4 / 1e6
+    size = 509 * 1024 * 4 / 1e6
     assert rows["forward"].megabytes == pytest.approx(2 * size)
     assert rows["backward"].megabytes == pytest.approx(3 * size)
     for row in rows.values():
@@ -161,6 +161,16 @@ def test_a_submission_too_slow_to_time_is_accepted_without_a_speed(
     assert result.speed is None
     assert result.failed is None
     assert result.stop is None
+
+
+def test_a_first_call_that_takes_long_is_judged(zygote: Zygote, right: str) -> None:
+    """What is wrong for large arrays alone is found here, and must not hide by taking its time."""
+    slow = "import time\n" + right.replace(
+        "        wide = x", "        time.sleep(1.1)\n        x = 2 * x\n        wide = x"
+    )
+    result = timed(zygote, slow)
+    assert result.failed is not None
+    assert result.failed.verdict.outcome == "wrong_answer"
 
 
 def test_no_call_is_begun_after_the_budget(

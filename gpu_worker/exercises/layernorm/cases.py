@@ -61,6 +61,9 @@ PLANS: Final = (
     *row_plans.parameter_gradients(("dgamma", "dbeta")),
     *row_plans.SHAPES,
     *row_plans.PRECISION,
-    CasePlan("precision", "far-mean", "matrix", "float32", eps="positive"),
+    *(
+        CasePlan("precision", "far-mean", "matrix", dtype, eps="positive")
+        for dtype in ("float32", "float64")
+    ),
     *row_plans.STATE,
 )

@@ -83,13 +83,19 @@ _SHAPES: Final = (
     ),
     *(CasePlan("shapes", "normal", "cube", dtype, dout="broadcast") for dtype in DTYPES),
     *(CasePlan("shapes", "normal", "single-column", dtype) for dtype in DTYPES),
+    CasePlan("shapes", "normal", "several-axes", "any", layout="transposed", dout_layout="fortran"),
+    CasePlan("shapes", "normal", "cube", "any", dout_layout="transposed"),
+    CasePlan("shapes", "normal", "vector", "any", layout="strided"),
+    CasePlan("shapes", "normal", "vector", "any", layout="reversed"),
     CasePlan("shapes", "normal", "one-row", "wide"),
-    CasePlan("shapes", "normal", "tall", "any"),
+    *(CasePlan("shapes", "normal", "tall", dtype) for dtype in DTYPES),
+    CasePlan("shapes", "normal", "thousands", "any"),
     CasePlan("shapes", "normal", "empty", "any"),
     CasePlan("shapes", "normal", "empty", "any"),
     CasePlan("shapes", "normal", "matrix", "wide", layout="drawn"),
     CasePlan("shapes", "normal", "listed", "any"),
-    CasePlan("shapes", "normal", "very-wide", "wide"),
+    *(CasePlan("shapes", "normal", "very-wide", dtype) for dtype in DTYPES),
+    CasePlan("shapes", "normal", "pieces", "float64"),
 )
 
 _PRECISION: Final = (
@@ -110,6 +116,7 @@ _PRECISION: Final = (
     CasePlan("precision", "constant-rows", "very-wide", "float16"),
     CasePlan("precision", "bad-rows", "matrix", "wide"),
     CasePlan("precision", "bad-rows", "four", "any"),
+    CasePlan("precision", "normal", "matrix", "any", dout="bad-rows", checks=("dx",)),
     *(CasePlan("precision", "drawn", "matrix", dtype) for dtype in DTYPES),
     CasePlan("precision", "drawn", "cube", "any"),
 )
@@ -117,6 +124,9 @@ _PRECISION: Final = (
 _STATE: Final = (
     CasePlan("state", "normal", "few-columns", "wide", sequence="two-forwards"),
     CasePlan("state", "normal", "few-columns", "wide", sequence="interleaved"),
+    CasePlan("state", "normal", "few-columns", "any", sequence="strangers"),
+    CasePlan("state", "normal", "few-columns", "any", sequence="ranks-in-turn"),
+    CasePlan("state", "normal", "few-columns", "any", sequence="dtypes-in-turn"),
     CasePlan("state", "normal", "few-columns", "any", sequence="small-large-small"),
     *(
         CasePlan("state", "normal", "few-columns", dtype, sequence="three-times")

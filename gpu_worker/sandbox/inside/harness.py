@@ -74,9 +74,12 @@ class Channel:
         """Write a result as an array.
 
         Raises:
-            RefusalError: it is none of the track's library, or has a dtype that cannot be sent.
+            RefusalError: it is none of the track's library, or has a dtype or so many dimensions that
+                it cannot be sent.
         """
         array = self.library.values_of(value)
+        if array.ndim > wire.MAX_DIMENSIONS:
+            raise RefusalError(Reason.TOO_MANY_DIMENSIONS, str(array.ndim))
         try:
             payload = wire.encode_array(array)
         except KeyError:

@@ -72,6 +72,7 @@ class Reason(IntEnum):
     CALL_REFUSED = 8
     KERNEL_FAULT = 9
     RESULT_TOO_LARGE = 10
+    TOO_MANY_DIMENSIONS = 11
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,27 @@
+# outcome: wrong_answer or contract_error or runtime_error
+# diagnosis: none
+# The axes that dgamma is summed over are kept from the first x, which may have another rank.
+import numpy as np
+
+
+class RMSNormScratch:
+    def __init__(self, dim, eps=1e-6):
+        self.eps = eps
+        self.axes = None
+        self.gamma = np.ones(dim, dtype=np.float32)
+
+    def forward(self, x):
+        self.dtype = x.dtype
+        w = x.astype(np.float64)
+        self.rstd = 1.0 / np.sqrt(np.mean(w * w, axis=-1, keepdims=True) + self.eps)
+        self.xhat = w * self.rstd
+        return (self.xhat * self.gamma).astype(self.dtype)
+
+    def backward(self, dout):
+        d = dout.astype(np.float64)
+        if self.axes is None:
+            self.axes = tuple(range(d.ndim - 1))
+        self.dgamma = np.sum(d * self.xhat, axis=self.axes).astype(self.gamma.dtype)
+        g = d * self.gamma
+        dx = (g - self.xhat * np.mean(g * self.xhat, axis=-1, keepdims=True)) * self.rstd
+        return dx.astype(self.dtype)
