@@ -50,6 +50,12 @@ _ADVICE: Final = (
         "Put #include <cuda_fp16.h> or <cuda_bf16.h> first.",
     ),
     (
+        re.compile(r"is not a member of '(?:cg|cooperative_groups)'"),
+        "Of cooperative groups there are blocks, tiles of up to 32 threads, coalesced_threads, "
+        "thread_group, tiled_partition, labeled_partition, binary_partition, reduce and scans of "
+        "tiles; no waiting for a grid, no clusters, no asynchronous copies.",
+    ),
+    (
         re.compile(r"'(?:wmma|mma|cp_async|__pipeline\w*|__cluster\w*|cluster_group)'"),
         "Tensor cores, asynchronous copies and clusters are not there on a processor.",
     ),
