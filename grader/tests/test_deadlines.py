@@ -87,6 +87,28 @@ def test_moving_the_deadline_decides_anew(handed_in: Any, exercise: Exercise) ->
     assert not late_by_database(submission)
 
 
+def test_an_author_moves_it_in_the_admin_and_is_on_record(
+    client: Client, handed_in: Any, exercise: Exercise
+) -> None:
+    due(exercise, NOON)
+    submission = handed_in(NOON + timedelta(seconds=30))
+    assert late_by_database(submission)
+    client.force_login(User.objects.create_superuser("author", password="author-password"))
+    url = f"/admin/grader/exercise/{exercise.pk}/change/"
+    kept = ("slug", "title", "position", "summary", "statement", "is_published")
+    data = {name: getattr(exercise, name) for name in kept}
+    data |= {"chapter": exercise.chapter_id, "accepts_submissions": "on"}
+    moved = {"due_at_0": "2027-05-31", "due_at_1": "12:00:30"}
+    assert client.post(url, {**data, **moved}).status_code == 302
+    assert not late_by_database(submission)
+    latest, *_ = exercise.history.all()
+    assert latest.due_at == NOON + timedelta(seconds=30)
+    assert latest.history_user.username == "author"
+    assert client.post(url, {**data, "due_at_0": "", "due_at_1": ""}).status_code == 302
+    exercise.refresh_from_db()
+    assert exercise.due_at is None
+
+
 class TestNothingLaterMakesItLate:
     @pytest.fixture
     def waiting(self, handed_in: Any, exercise: Exercise) -> Submission:
