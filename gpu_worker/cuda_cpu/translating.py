@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cuda_cpu import cleaning, launch_bounds, poison, rules
+from gpu_worker.cuda_cpu import cleaning, expanding, launch_bounds, poison, rules
 from gpu_worker.cuda_cpu.errors import refusal
 
 SOURCE_NAME: Final = "kernel.cu"
@@ -62,9 +62,9 @@ def translate(
     """
     cleaned = cleaning.clean(source)
     rules.check(cleaned)
-    found = tuple(_kernels(cleaned.code))
+    found = tuple(_kernels(expanding.expanded(cleaned)))
     names = name_expressions or tuple(kernel.name for kernel in found if kernel.extern_c)
-    _check_names(names, found)
+    _check_names(names, found, cleaned)
     text = _rewritten(cleaned.text)
     variables = _variables(cleaned.code)
     return Translation(
@@ -157,9 +157,18 @@ def _closing(code: str, opening: int, left: str = "(", right: str = ")") -> int:
     return len(code)
 
 
-def _check_names(names: tuple[str, ...], found: tuple[KernelText, ...]) -> None:
+def _check_names(
+    names: tuple[str, ...], found: tuple[KernelText, ...], source: cleaning.CleanSource
+) -> None:
     known = {kernel.name for kernel in found}
     listed = ", ".join(dict.fromkeys(kernel.name for kernel in found)) or "none"
+    hidden = [item for item in source.directives if _KERNEL.search(item.rest)]
+    if not found and hidden:
+        raise refusal(
+            "A macro holds `__global__`, but no use of it reads as the head of a kernel: write "
+            '`extern "C" __global__ void name(...)` out where the kernel is defined.',
+            hidden[0].line,
+        )
     if not found:
         raise refusal("The source has no kernel: no function is marked `__global__`.", None)
     if not names:
