@@ -23,9 +23,13 @@ _STATIC_SHARED: Final = re.compile(r"\bstatic\b(\s+)(?=__shared__\b)|(?<=__share
 _KERNEL: Final = re.compile(r"\b__global__\b")
 _NAME_BEFORE_LIST: Final = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _VARIABLE: Final = re.compile(
-    r"\b__(?:constant|device|managed)__\b([^;(){}=\[\]]*?)([A-Za-z_]\w*)\s*(?=[\[;={])"
+    r"\b__(?:constant|device|managed)__\b[^;(){}=\[\]]*?(?P<name>[A-Za-z_]\w*)\s*(?=[\[;={])"
 )
 _EXPRESSION: Final = re.compile(r"[A-Za-z_][\w:<>,()*&\- ]*\Z")
+CONSTANT_BYTES: Final = 64 * 1024
+_TOO_MUCH_CONSTANT: Final = (
+    "the __constant__ variables have more than 64 KB together, all the constant memory there is"
+)
 _LAUNCH_BOUNDS: Final = re.compile(r"__launch_bounds__\s*\(")
 
 
@@ -183,20 +187,28 @@ def _check_names(
             raise refusal(f"The source has no kernel {name!r}; it has {listed}.", None)
 
 
-def _variables(code: str) -> list[str]:
-    """Return the names of variables outside of all functions."""
-    depth, names = 0, []
-    depths = []
+def _variables(code: str) -> dict[str, int]:
+    """Return the names of variables outside of all functions; the line of those in constant memory,
+    0 of others.
+    """
+    depth, depths = 0, []
     for character in code:
         depth += (character == "{") - (character == "}")
         depths.append(depth)
+    found: dict[str, int] = {}
     for match in _VARIABLE.finditer(code):
-        if depths[match.start()] == 0 and match[2] not in ("operator",):
-            names.append(match[2])
-    return list(dict.fromkeys(names))
+        statement = re.split(r"[;{}]", code[max(0, match.start() - 400) : match.start()])[-1]
+        if depths[match.start()] == 0 and "template" not in statement:
+            constant = "__constant__" in statement + match.group()
+            line = code.count("\n", 0, match.start()) + 1
+            found.setdefault(match["name"], line if constant else 0)
+    found.pop("operator", None)
+    return found
 
 
-def _epilogue(names: tuple[str, ...], found: tuple[KernelText, ...], variables: list[str]) -> str:
+def _epilogue(
+    names: tuple[str, ...], found: tuple[KernelText, ...], variables: Mapping[str, int]
+) -> str:
     entries = []
     bounds = _bounds(names, found)
     for name in names:
@@ -205,15 +217,26 @@ def _epilogue(names: tuple[str, ...], found: tuple[KernelText, ...], variables: 
         bound = launch_bounds.value(base, name) if base in bounds else "0"
         text = _quoted(kernel.parameters)
         entries.append(f'LEARNML_ENTRY(({name}), "{name}", "{text}", ({bound})),')
-    globals_ = [f'LEARNML_VARIABLE({name}, "{name}"),' for name in variables]
+    globals_ = [
+        f'LEARNML_VARIABLE({name}, "{name}", {int(line > 0)}),' for name, line in variables.items()
+    ]
     return "\n".join(
         (
+            *_constants(variables),
             '#line 1 "kernels of the launch"',
             *bounds.values(), "}",
             "LEARNML_ENTRIES = {", *entries, "{}};",
             "LEARNML_VARIABLES = {", *globals_, "{}};", "",
         )
     )  # fmt: skip
+
+
+def _constants(variables: Mapping[str, int]) -> list[str]:
+    """Return what refuses more constant memory than there is, at the line of the last variable."""
+    sizes = [f"sizeof {name}" for name, line in variables.items() if line]
+    last = max(variables.values(), default=0)
+    check = f'static_assert({" + ".join(sizes)} <= {CONSTANT_BYTES}, "{_TOO_MUCH_CONSTANT}");'
+    return [f'#line {last} "{SOURCE_NAME}"', check] if sizes else []
 
 
 def _bounds(names: tuple[str, ...], found: tuple[KernelText, ...]) -> dict[str, str]:

@@ -72,4 +72,6 @@ struct Entry<Kernel> {
   learnml::Entry<&LEARNML_BARE kernel>::named(name, parameters, LEARNML_BARE most_threads)
 #define LEARNML_BARE(...) __VA_ARGS__
 #define LEARNML_VARIABLES extern "C" __attribute__((visibility("default"))) const learnml::GlobalEntry learnml_globals[]
-#define LEARNML_VARIABLE(variable, name) {name, const_cast<void *>(reinterpret_cast<const volatile void *>(&variable)), sizeof variable}
+#define LEARNML_VARIABLE(variable, name, constant)                                                     \
+  {name, const_cast<void *>(reinterpret_cast<const volatile void *>(&variable)), sizeof variable,       \
+   sizeof(std::remove_all_extents_t<decltype(variable)>), constant}
