@@ -169,8 +169,8 @@ PAIR_MISALIGNED = Planted(
         "__half2 pair = row[threadIdx.x]; // HERE\n"
         "y[16 * blockIdx.x + threadIdx.x] = __hmul(pair.x, pair.y);",
         "const __half2 *row = (const __half2 *)(x + blockIdx.x * n);\n"
-        "__half2 pair = row[threadIdx.x];\n"
-        "y[16 * blockIdx.x + threadIdx.x] = __hmul(pair.x, pair.y);",
+        "__half own[3];\n*(__half2 *)own = row[threadIdx.x];\n*(__half2 *)(own + 1) = row[threadIdx.x];\n"
+        "y[16 * blockIdx.x + threadIdx.x] = __hmul(own[0], own[2]);",
     ),
     lambda device: (
         (2,), (16,),
