@@ -134,5 +134,6 @@ class GlobalEntry(ctypes.Structure):
         ("address", ctypes.c_void_p),
         ("size", _U64),
         ("element_size", _U32),
+        ("granule", _U32),
         ("constant", _U32),
     )

@@ -153,8 +153,8 @@ class Launching:
             if size in (1, 2, 4, 8):
                 sizes[allocation.address] = min(size, sizes.get(allocation.address, 8))
         for variable in self.kernel.module.variables:
-            widths = (size for size in (8, 4, 2, 1) if variable.itemsize % size == 0)
-            sizes.setdefault(variable.address, next(widths))
+            if variable.granule in (1, 2, 4, 8):
+                sizes.setdefault(variable.address, variable.granule)
         return sizes
 
     def _allocation_of(self, value: object) -> Allocation | None:

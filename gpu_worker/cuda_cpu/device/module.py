@@ -102,9 +102,10 @@ class Module:
             address = self.base + symbol.address
             entry = listed.get(address)
             name = entry.name.decode() if entry else last_name(symbol.name)
-            size = int(entry.element_size) if entry else 4
-            constant = bool(entry and entry.constant)
-            found.append(Variable(address, symbol.size, name, size, constant=constant))
+            variable = Variable(address, symbol.size, name)
+            if entry:
+                variable.describe(entry.element_size, entry.granule, constant=bool(entry.constant))
+            found.append(variable)
         return sorted(found, key=lambda variable: variable.address)
 
     # --- for kernels ------------------------------------------------------------------------------

@@ -15,20 +15,24 @@ from .memory import Allocation, Memory
 class Variable(Allocation):
     """A variable of a loaded module, outside of its functions; it is filled before any kernel runs.
 
-    `constant`: no kernel writes it, and its reads are no traffic.
+    `granule` bytes of it are watched as one for races, `itemsize` are an element. `constant`: no
+    kernel writes it, and its reads are no traffic.
     """
 
-    def __init__(
-        self, address: int, nbytes: int, name: str, itemsize: int, *, constant: bool
-    ) -> None:
+    def __init__(self, address: int, nbytes: int, name: str) -> None:
         self.address, self.nbytes, self.end = address, nbytes, address + nbytes
-        self.name, self.itemsize, self.constant = name, itemsize, constant
+        self.name = name
         self.freed = False
         self.bytes = np.ctypeslib.as_array((ctypes.c_ubyte * nbytes).from_address(address))
         self._written = None
         self._row_of = (False, True)
+        self.describe(4, 4, constant=False)
+
+    def describe(self, itemsize: int, granule: int, *, constant: bool) -> None:
+        """Say what is known of its type."""
+        self.itemsize, self.granule, self.constant = int(itemsize), int(granule), constant
         state = abi.CONSTANT if constant else 0
-        self._row = abi.BUFFER.pack(address, self.end, 0, 0, 0, state, 0, 0)
+        self._row = abi.BUFFER.pack(self.address, self.end, 0, 0, 0, state, 0, 0)
 
 
 class Reachable:

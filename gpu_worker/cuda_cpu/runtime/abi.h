@@ -95,7 +95,7 @@ struct GlobalEntry {
   const char *name;
   void *address;
   uint64_t size;
-  uint32_t element_size, constant;
+  uint32_t element_size, granule, constant;  // a granule is watched as one for races
 };
 
 }  // namespace learnml

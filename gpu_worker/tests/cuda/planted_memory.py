@@ -219,7 +219,10 @@ ASSIGNED_OUTSIDE = Planted(
     says="y[100]",
 )
 
-_SCRATCH = "__constant__ float scale[4] = {1, 2, 3, 4};\n__device__ float sums[64];\n__device__ float last;\n"
+_SCRATCH = (
+    "__constant__ float scale[4] = {1, 2, 3, 4};\n__device__ float sums[64];\n"
+    "struct Both { float mean, rstd; };\n__device__ Both last;\n"
+)
 
 VARIABLE_OUTSIDE = Planted(
     "written past the end of a device variable",
@@ -253,7 +256,7 @@ VARIABLE_RACED = Planted(
     _SCRATCH
     + twins(
         "float *y",
-        "if (threadIdx.x == 0) last = blockIdx.x + 1; // HERE\n__syncthreads();\ny[blockIdx.x] = last > 0;",
+        "if (threadIdx.x == 0) last.rstd = blockIdx.x + 1; // HERE\n__syncthreads();\ny[blockIdx.x] = last.rstd > 0;",
         "if (threadIdx.x == 0) sums[blockIdx.x] = blockIdx.x;\n__syncthreads();\n"
         "y[blockIdx.x] = sums[blockIdx.x];",
     ),
