@@ -17,7 +17,7 @@ from gpu_worker.cuda_cpu.translating import Translation, translate
 from gpu_worker.sandbox import compiling
 from gpu_worker.sandbox.errors import SandboxError
 
-SOURCE_BYTES: Final = 256 * 1024
+SOURCE_BYTES: Final = 64 * 1024
 _LIBRARY_BYTES: Final = 16 << 20
 _KIT: Final = "/kit"
 _MOST_NAMES: Final = 200

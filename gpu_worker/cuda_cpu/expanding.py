@@ -8,6 +8,7 @@ macros with a word of a kernel's head in them are looked at, as far as it takes 
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +18,17 @@ from gpu_worker.cuda_cpu.cleaning import CleanSource
 
 _DEFINED: Final = re.compile(r"([A-Za-z_]\w*)(\([^)]*\))?(.*)", re.DOTALL)
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_BRACKET: Final = re.compile(r"[][(){},]")
 _PASTED: Final = re.compile(r"\s*##\s*")
 _QUOTED: Final = re.compile(r"(?<!#)#(?!#)\s*[A-Za-z_]\w*")
 _DECLARING: Final = frozenset(("__global__", "extern", "__launch_bounds__"))
 _ROUNDS: Final = 8
 """Macros within macros, at most so deep."""
-_LONGEST: Final = 1 << 20
+_LONGEST: Final = 128 * 1024
 """A text that grows beyond this is left as it is."""
+_MOST_USES: Final = 128
+_LONGEST_USE: Final = 2000
+"""Longer arguments are none of a kernel's head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +72,17 @@ def _declaring(source: CleanSource) -> dict[str, list[_Macro]]:
 
 
 def _once(code: str, macros: dict[str, list[_Macro]]) -> str:
-    pieces, last = [], 0
-    for match in re.finditer(rf"\b(?:{'|'.join(macros)})\b", code):
-        if match.start() < last:
+    pieces, last, uses = [], 0, 0
+    for match in _WORD.finditer(code):
+        if match.start() < last or match.group() not in macros or uses == _MOST_USES:
             continue
+        uses += 1
         line = code.count("\n", 0, match.start()) + 1
-        before = [macro for macro in macros[match.group()] if macro.line < line]
-        if not before:
+        defined = macros[match.group()]
+        place = bisect.bisect_left(defined, line, key=lambda macro: macro.line)
+        if not place:
             continue
-        text, end = _use(before[-1], code, match.end())
+        text, end = _use(defined[place - 1], code, match.end())
         newlines = "\n" * code.count("\n", match.start(), end)
         pieces += [code[last : match.start()], text, newlines]
         last = end
@@ -96,14 +103,15 @@ def _use(macro: _Macro, code: str, at: int) -> tuple[str, int]:
 def _arguments(code: str, at: int) -> tuple[list[str], int]:
     """Return the arguments up to the closing bracket, and the place behind it."""
     values, depth, start = [], 0, at
-    for place in range(at, len(code)):
-        depth += (code[place] in "([{") - (code[place] in ")]}")
-        if depth < 0 or (code[place] == "," and depth == 0):
+    for match in _BRACKET.finditer(code, at, at + _LONGEST_USE):
+        place, mark = match.start(), match.group()
+        depth += (mark in "([{") - (mark in ")]}")
+        if depth < 0 or (mark == "," and depth == 0):
             values.append(" ".join(code[start:place].split()))
             start = place + 1
         if depth < 0:
             return values, start
-    return values, len(code)
+    return [], at
 
 
 def _body(names: Sequence[str], body: str, values: Sequence[str]) -> str:

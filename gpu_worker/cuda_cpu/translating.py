@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -15,7 +16,8 @@ SOURCE_NAME: Final = "kernel.cu"
 _EXTERN_C: Final = re.compile(r'\bextern\s*"C"\s*')
 _DYNAMIC: Final = re.compile(
     r"\bextern\b(?P<gap>\s*)__shared__\b"
-    r"(?P<type>[^;(){}\[\]]*?(?:(?:__align__|alignas)\s*\([^;{}\[\]]*?\)[^;(){}\[\]]*?)?)"
+    r"(?P<type>[^;(){}\[\]]{0,200}?"
+    r"(?:(?:__align__|alignas)\s*\([^;{}\[\]]{0,200}?\)[^;(){}\[\]]{0,200}?)?)"
     r"(?P<name>\b[A-Za-z_]\w*)\s*\[\s*\]\s*;"
 )
 _ALIGNMENT: Final = re.compile(r"(?:__align__|alignas)\s*\([^;{}\[\]]*?\)")
@@ -23,7 +25,7 @@ _STATIC_SHARED: Final = re.compile(r"\bstatic\b(\s+)(?=__shared__\b)|(?<=__share
 _KERNEL: Final = re.compile(r"\b__global__\b")
 _NAME_BEFORE_LIST: Final = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _VARIABLE: Final = re.compile(
-    r"\b__(?:constant|device|managed)__\b[^;(){}=\[\]]*?(?P<name>[A-Za-z_]\w*)\s*(?=[\[;={])"
+    r"\b__(?:constant|device|managed)__\b[^;(){}=\[\]]{0,200}?(?P<name>[A-Za-z_]\w*)\s*(?=[\[;={])"
 )
 _EXPRESSION: Final = re.compile(r"[A-Za-z_][\w:<>,()*&\- ]*\Z")
 CONSTANT_BYTES: Final = 64 * 1024
@@ -31,6 +33,7 @@ _TOO_MUCH_CONSTANT: Final = (
     "the __constant__ variables have more than 64 KB together, all the constant memory there is"
 )
 _LAUNCH_BOUNDS: Final = re.compile(r"__launch_bounds__\s*\(")
+_MOST_KERNELS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,9 @@ def _dynamic(match: re.Match[str]) -> str:
 
 def _kernels(code: str) -> list[KernelText]:
     found = []
-    for match in _KERNEL.finditer(code):
+    for number, match in enumerate(_KERNEL.finditer(code)):
+        if number == _MOST_KERNELS:
+            raise refusal(f"A source can hold at most {_MOST_KERNELS} kernels.", None)
         at = match.end()
         bounds = _LAUNCH_BOUNDS.search(code, at)
         head_end = code.find("(", at)
@@ -150,15 +155,23 @@ def _in_extern_c(code: str, at: int) -> bool:
 
 def _closing(code: str, opening: int, left: str = "(", right: str = ")") -> int:
     """Return the place after the bracket that closes the one at `opening`."""
-    depth = 0
-    for at in range(opening, len(code)):
-        if code[at] == left:
-            depth += 1
-        elif code[at] == right:
-            depth -= 1
-            if depth == 0:
-                return at + 1
-    return len(code)
+    return _pairs(code, left, right).get(opening, len(code))
+
+
+@functools.lru_cache(maxsize=8)
+def _pairs(code: str, left: str, right: str) -> dict[int, int]:
+    """Return the places after closing brackets by those of the opening ones.
+
+    For all at once: a text may have many that are never closed.
+    """
+    pairs: dict[int, int] = {}
+    opened: list[int] = []
+    for match in re.finditer(rf"[{re.escape(left + right)}]", code):
+        if match.group() == left:
+            opened.append(match.start())
+        elif opened:
+            pairs[opened.pop()] = match.end()
+    return pairs
 
 
 def _check_names(
