@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.platform.instance import free_port, wait_for
+from tests.platform.instance import PATIENCE_SECONDS, free_port, wait_for
 
 
 def answers(port: int) -> bool:
@@ -43,8 +43,8 @@ def redis_server(folder: Path, port: int = 0) -> Iterator[str]:
         stderr=subprocess.STDOUT,
     )
     try:
-        wait_for(lambda: answers(port), 10, "redis-server to answer")
+        wait_for(lambda: answers(port), PATIENCE_SECONDS, "redis-server to answer")
         yield f"redis://127.0.0.1:{port}/0"
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE_SECONDS)
