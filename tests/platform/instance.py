@@ -37,10 +37,20 @@ def runtime_python() -> Path:
     return Path(sys.executable)
 
 
+_held: list[socket.socket] = []
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port that nobody else is given while this process lives.
+
+    The socket that found it stays bound without listening: who says SO_REUSEADDR, as servers do,
+    may listen there; the system gives it to no other that asks for any port, nor to a client.
+    """
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind(("127.0.0.1", 0))
+    _held.append(holder)
+    return int(holder.getsockname()[1])
 
 
 def wait_for(what: Callable[[], T | None], seconds: float, text: str) -> T:

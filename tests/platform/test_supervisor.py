@@ -235,6 +235,7 @@ def test_long_data_path_gets_a_short_private_socket(make_instance: MakeInstance)
 def test_taken_port_is_refused_with_the_way_out(make_instance: MakeInstance) -> None:
     instance = make_instance(start=False)
     with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(("127.0.0.1", int(instance.environment["PORT"])))
         taken.listen()
         refused = up(instance)
