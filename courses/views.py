@@ -149,9 +149,7 @@ def answer(
         response = _shown(request, found, question_key, problem, HTTPStatus.TOO_MANY_REQUESTS)
         response["Retry-After"] = str(WINDOW_SECONDS)
         return response
-    learner = learners.learner_for(request, create=True)
-    assert learner is not None  # noqa: S101  create=True makes one
-    answer_question(learner, found.revision, question_key, given)
+    answer_question(learners.learner_for(request), found.revision, question_key, given)
     if not _is_fetch(request):
         return SeeOther(f"{found.chapter.get_absolute_url()}#question-{question_key}")
     return _shown(request, _found(request, course_slug, chapter_slug), question_key)
