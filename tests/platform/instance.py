@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -53,6 +54,15 @@ def free_port() -> int:
     return int(holder.getsockname()[1])
 
 
+def with_this_process() -> list[str]:
+    """Return what to put before a command for it to be asked to stop when this process dies.
+
+    Fixtures end what they started; this is for a test run that is killed.
+    """
+    program = shutil.which("setpriv")
+    return [program, "--pdeathsig", "TERM", "--"] if program else []
+
+
 def wait_for(what: Callable[[], T | None], seconds: float, text: str) -> T:
     """Return the first true answer of `what`; fail with `text` if there is none in time."""
     deadline = time.monotonic() + seconds
@@ -85,7 +95,7 @@ class Instance:
         """Start without waiting."""
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [str(runtime_python()), "manage.py", "up"],
+                [*with_this_process(), str(runtime_python()), "manage.py", "up"],
                 cwd=PROJECT,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
