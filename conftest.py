@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +27,7 @@ from tests.platform.redis_server import redis_server as run_redis
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+    from pytest_django import DjangoDbBlocker
 
 CHROMIUM = "/usr/bin/chromium"
 EXPECT_MS = 30_000
@@ -43,6 +46,32 @@ CHROMIUM_ARGUMENTS = [
 hypothesis.settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
 hypothesis.settings.load_profile("repeatable")
 
+BEGIN_WITH = (
+    "tests/platform/test_supervisor.py",
+    "tests/faults/test_steps.py",
+    "gpu_worker/tests/cupy/test_stored.py",
+    "tests/e2e/test_budgets.py",
+    "gpu_worker/tests/test_stored_submissions.py",
+    "tests/platform/test_real_services.py",
+    "tests/e2e/test_exercise_page.py",
+    "grader/tests/test_fuzzed_verdicts.py",
+    "tests/faults/test_services.py",
+    "courses/tests/test_admin.py",
+    "tests/e2e/test_main_job.py",
+    "tests/faults/test_random_kills.py",
+    "gpu_worker/tests/cuda/test_reference_kernels.py",
+    "tests/e2e/test_reading.py",
+    "tests/e2e/test_author_and_grader.py",
+    "courses/tests/test_admin_conflicts.py",
+    "tests/e2e/test_bad_input.py",
+    "tests/faults/test_turns.py",
+    "gpu_worker/tests/test_mistakes.py",
+    "tests/platform/test_run_script.py",
+    "gpu_worker/tests/test_containment_users.py",
+)
+"""The longest files, so that none is left for the end. Those that wait for services and those that
+compute take turns, so that each core has something to do. The others come as collected."""
+
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_reset_sequences"}
 
 
@@ -55,16 +84,57 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--database-only"):
-        return
-    left_out = [item for item in items if not _uses_database(item)]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if _uses_database(item)]
+    if config.getoption("--database-only"):
+        left_out = [item for item in items if not _uses_database(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if _uses_database(item)]
+    places = {PROJECT / name: place for place, name in enumerate(BEGIN_WITH)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 def _uses_database(item: pytest.Item) -> bool:
     fixtures = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
     return bool(fixtures) or item.get_closest_marker("django_db") is not None
+
+
+@contextlib.contextmanager
+def once_for_all(folders: pytest.TempPathFactory, name: str) -> Iterator[tuple[Path, bool]]:
+    """Yield a path that all processes of a test run share, and whether it has been made.
+
+    Who is told that it has not makes it within the block; the others wait meanwhile.
+    """
+    own = folders.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    done = shared / f"{name}.done"
+    with (shared / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield shared / name, done.exists()
+        done.touch()
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(
+    django_db_keepdb: bool,
+    django_db_modify_db_settings: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> bool:
+    """Whether the database of the tests is there: a file is migrated once for all processes.
+
+    Migrating takes seconds of a core; the others begin with a copy of what the first has made.
+    """
+    from django.db import connection
+
+    if django_db_keepdb or connection.vendor != "sqlite":
+        return django_db_keepdb
+    with once_for_all(tmp_path_factory, "migrated.sqlite3") as (migrated, made):
+        if made:
+            shutil.copy(migrated, connection.settings_dict["TEST"]["NAME"])
+        else:
+            with django_db_blocker.unblock(), contextlib.closing(sqlite3.connect(migrated)) as copy:
+                connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+                connection.connection.backup(copy)
+    return True
 
 
 @pytest.fixture(scope="session")
@@ -73,15 +143,10 @@ def prepared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     One for all processes that run tests side by side; the first that needs it makes it.
     """
-    own = tmp_path_factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    folder, done = shared / "prepared", shared / "prepared.done"
-    with (shared / "prepared.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not done.exists():
+    with once_for_all(tmp_path_factory, "prepared") as (folder, made):
+        if not made:
             shutil.rmtree(folder, ignore_errors=True)
             _prepare(folder)
-            done.touch()
     return folder
 
 

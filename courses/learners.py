@@ -31,16 +31,14 @@ def learner_of(user: User) -> Learner:
     return learner
 
 
-def learner_for(request: HttpRequest, create: bool) -> Learner | None:
-    """Return the learner of this request, or None where there is none and `create` is False.
+def learner_for(request: HttpRequest) -> Learner:
+    """Return the learner of this request, made where there is none yet.
 
-    With `create` a visitor without an account gets a session that remembers the learner.
+    A visitor without an account gets a session that remembers the learner.
     """
     lookup = learner_lookup(request)
-    learner = None
-    if lookup is not None:
-        learner = Learner.objects.filter(**lookup).first()
-    if learner is not None or not create:
+    learner = Learner.objects.filter(**lookup).first() if lookup is not None else None
+    if learner is not None:
         return learner
     if isinstance(request.user, AbstractUser):
         return learner_of(request.user)

@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
+from courses.themes import THEME_COOKIE
+
 View: TypeAlias = Callable[..., HttpResponseBase]
-THEME_COOKIE = "theme"
 
 
 def is_unknown_visitor(request: HttpRequest) -> bool:

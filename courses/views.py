@@ -27,7 +27,7 @@ from courses.conditional import with_etag
 from courses.content.errors import ContentError, describe
 from courses.limits import WINDOW_SECONDS, within_limit
 from courses.models import Course, MathStylesheet
-from courses.public_pages import THEME_COOKIE, public_page
+from courses.public_pages import public_page
 from courses.published import Reading, reading_of, set_reading
 from courses.queries import ChapterPage
 from courses.quiz.attempts import answer_question
@@ -35,8 +35,8 @@ from courses.quiz.kinds import AnswerError, as_sent, read
 from courses.quiz.state import Problem, Quiz, quiz_of
 from courses.rendering import RenderError
 from courses.samples import rmsnorm_sample
+from courses.themes import THEME_COOKIE, THEMES
 
-THEMES = ("auto", "light", "dark")
 THEME_COOKIE_AGE_SECONDS = 365 * 24 * 3600
 TOO_MANY_ANSWERS = (
     "Too many answers from your address in this minute. Wait a moment, then check again."
@@ -149,9 +149,7 @@ def answer(
         response = _shown(request, found, question_key, problem, HTTPStatus.TOO_MANY_REQUESTS)
         response["Retry-After"] = str(WINDOW_SECONDS)
         return response
-    learner = learners.learner_for(request, create=True)
-    assert learner is not None  # noqa: S101  create=True makes one
-    answer_question(learner, found.revision, question_key, given)
+    answer_question(learners.learner_for(request), found.revision, question_key, given)
     if not _is_fetch(request):
         return SeeOther(f"{found.chapter.get_absolute_url()}#question-{question_key}")
     return _shown(request, _found(request, course_slug, chapter_slug), question_key)

@@ -80,7 +80,7 @@ def readable(failure: str, notes: Mapping[str, Any]) -> Iterator[str]:
         yield f"The program stopped: {failure}"
     found = notes.get("diagnostics", ())
     for item in found:
-        line = f", line {item['line']}" if item["line"] else ""
+        line = f", line {item['line']} of its source" if item["line"] else ""
         kernel = f" in {item['kernel']}" if item["kernel"] else ""
         yield f"{item['severity']}: {item['kind']}{kernel}{line}"
         yield f"  {item['message']}"

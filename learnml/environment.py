@@ -173,6 +173,7 @@ PARSERS: dict[str, Parser] = {
     "LEARNML_HSTS_SUBDOMAINS": _flag,
     "LEARNML_HSTS_PRELOAD": _flag,
     "LEARNML_EMAIL_PORT": _port,
+    "LEARNML_EMAIL_SECURITY": one_of(("none", "starttls", "tls"), str.lower),
 }
 REQUIRED_IN_PRODUCTION = {
     "LEARNML_SECRET_KEY": "50 or more random characters, as made by "

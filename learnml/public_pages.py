@@ -20,7 +20,7 @@ from django.utils.cache import get_conditional_response
 
 from courses import edition
 from courses.public_pages import is_unknown_visitor
-from learnml.context import chosen_theme
+from courses.themes import chosen_theme
 from learnml.responses import chosen_coding
 
 Key: TypeAlias = tuple[str | int, ...]

@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from simple_history.admin import SimpleHistoryAdmin
 
 from courses import services
+from courses.content.schema import PART_TEXTS
 from courses.models import Chapter, ChapterRevision, Course, Formula, Question
 
 from .conflicts import LoadedStateForm, RefuseStaleMixin
@@ -77,16 +78,7 @@ class ChapterAdmin(KeepWhatLearnersUsedMixin, PublishOnSaveAdmin):
             "Text between the parts",
             {
                 "classes": ("collapse",),
-                "fields": (
-                    "prerequisites",
-                    "intuition",
-                    "formulas_intro",
-                    "derivation_intro",
-                    "mechanism_intro",
-                    "code_intro",
-                    "summary_text",
-                    "references",
-                ),
+                "fields": PART_TEXTS,
             },
         ),
     )

@@ -11,6 +11,7 @@ from courses.models import Chapter, Course, Formula, Question
 
 from . import files
 from .schema import (
+    PART_TEXTS,
     QUESTION_MODELS,
     ChapterContent,
     CourseContent,
@@ -24,21 +25,7 @@ from .schema import (
     SymbolContent,
 )
 
-CHAPTER_FIELDS = (
-    "slug",
-    "title",
-    "summary",
-    "minutes",
-    "requirements",
-    "prerequisites",
-    "intuition",
-    "formulas_intro",
-    "derivation_intro",
-    "mechanism_intro",
-    "code_intro",
-    "summary_text",
-    "references",
-)
+CHAPTER_FIELDS = ("slug", "title", "summary", "minutes", "requirements", *PART_TEXTS)
 
 
 def with_parts(chapters: QuerySet[Chapter]) -> QuerySet[Chapter]:

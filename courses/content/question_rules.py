@@ -48,14 +48,15 @@ def _add(errors: Errors, field: str, message: str, excerpt: str = "") -> None:
     errors[field].append(SourceError(line=1, column=1, message=message, excerpt=excerpt))
 
 
-def _repeated(keys: Iterable[str]) -> list[str]:
+def repeated(keys: Iterable[str]) -> list[str]:
+    """Return the keys that stand here again, once for each time."""
     seen: set[str] = set()
     return [key for key in keys if key in seen or seen.add(key)]  # type: ignore[func-returns-value]
 
 
 def _choices(question: ChoiceQuestionContent, errors: Errors) -> None:
     field = f"questions/{question.key}/choices"
-    for key in _repeated(choice.key for choice in question.choices):
+    for key in repeated(choice.key for choice in question.choices):
         _add(errors, field, f"“{key}” stands here twice. Give each choice its own key.")
     if len(question.choices) < MIN_CHOICES:
         _add(errors, field, f"A question needs at least {MIN_CHOICES} choices.")
@@ -113,7 +114,7 @@ def _matching(question: MatchingQuestionContent, errors: Errors) -> None:
 
 
 def _parts(keys: list[str], least: int, name: str, field: str, errors: Errors) -> None:
-    for key in _repeated(keys):
+    for key in repeated(keys):
         _add(errors, field, f"“{key}” stands here twice. Give each {name} its own key.")
     if not least <= len(keys) <= MAX_PARTS:
         _add(

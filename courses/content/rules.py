@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from courses.rendering import SourceError
 
-from .question_rules import question_errors
+from .question_rules import question_errors, repeated
 from .schema import (
     CHAPTER_FILE,
     OUTPUT_SUFFIX,
@@ -42,11 +42,6 @@ def _add(errors: Errors, field: str, message: str, line: int = 1, excerpt: str =
     errors[field].append(SourceError(line=line, column=1, message=message, excerpt=excerpt))
 
 
-def _repeated(keys: Iterable[str]) -> list[str]:
-    seen: set[str] = set()
-    return [key for key in keys if key in seen or seen.add(key)]  # type: ignore[func-returns-value]
-
-
 def _unique_keys(content: ChapterContent, errors: Errors) -> None:
     groups: dict[str, Sequence[str]] = {
         "formulas": [part.key for part in content.formulas],
@@ -58,7 +53,7 @@ def _unique_keys(content: ChapterContent, errors: Errors) -> None:
         "requirements": content.requirements,
     }
     for field, keys in groups.items():
-        for key in _repeated(keys):
+        for key in repeated(keys):
             _add(errors, field, f"“{key}” stands here twice. Give each its own name.")
     _filenames(content.listings, errors)
     # Named lines are anchors of the page, so two listings may not share one.

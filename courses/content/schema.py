@@ -34,6 +34,13 @@ ParameterValue = (
 Number = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
+# The texts of a chapter beside and between its parts, in the page's order.
+PART_TEXTS = (
+    *("prerequisites", "intuition", "formulas_intro", "derivation_intro", "mechanism_intro"),
+    *("code_intro", "summary_text", "references"),
+)
+
+
 class Part(BaseModel):
     """Exact types, no unknown fields: a misspelt name is an error and never silently lost."""
 

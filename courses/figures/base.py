@@ -2,7 +2,7 @@
 
 The model is a pure function from parameters and the controls' values to a `View`: the geometry, the
 numbers in words, and which of the tasks are solved. It is written twice, here and in
-`static/js/figures/<kind>.js`; a test compares the two over many states. All else is written once.
+`static/js/figures/kinds/`; a test compares the two over many states. All else is written once.
 """
 
 from __future__ import annotations

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from courses.content.schema import (
-    ChapterContent,
-    FormulaContent,
-)
+from courses.content.schema import PART_TEXTS, ChapterContent, FormulaContent
 from courses.rendering import Source
 
 from .figures import figure_sources
 from .questions import question_sources
 
-CHAPTER_TEXTS = (
-    "summary",
-    "prerequisites",
-    "intuition",
-    "formulas_intro",
-    "derivation_intro",
-    "mechanism_intro",
-    "code_intro",
-    "summary_text",
-    "references",
-)
+CHAPTER_TEXTS = ("summary", *PART_TEXTS)
 
 
 def sources_of(content: ChapterContent) -> dict[str, Source]:

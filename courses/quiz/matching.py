@@ -61,6 +61,8 @@ class Matching:
             "That is right: every pair."
             if correct
             else f"Not yet: {good} of {len(feedback)} pairs are right. Change the others."
+            if good
+            else "Not yet: no pair is right."
         )
         return Result(correct, feedback, message)
 

@@ -199,6 +199,7 @@ def test_each_pair_says_whether_it_is_right_and_gives_no_other_away() -> None:
         ("l-italy", True, "yes italy"),
     ]
     assert "1 of 2 pairs are right" in wrong.message
+    assert "no pair" in check(MATCHING, ["france:lyon", "italy:france"]).message
 
 
 def test_right_sides_are_mixed_with_letters_and_what_was_chosen_stays() -> None:

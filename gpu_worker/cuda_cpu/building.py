@@ -17,10 +17,12 @@ from gpu_worker.cuda_cpu.translating import Translation, translate
 from gpu_worker.sandbox import compiling
 from gpu_worker.sandbox.errors import SandboxError
 
-SOURCE_BYTES: Final = 256 * 1024
+SOURCE_BYTES: Final = 64 * 1024
 _LIBRARY_BYTES: Final = 16 << 20
 _KIT: Final = "/kit"
 _MOST_NAMES: Final = 200
+_LIMITS: Final = compiling.CompilerLimits(cpu_seconds=3, wall_seconds=45.0)
+"""The largest of the stored kernels take 1.8 seconds of processor time here, most of it checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def _compile(translation: Translation, source: str) -> tuple[bytes, float]:
         try:
             kit = toolchain.kit()
             confine = kit / toolchain.CONFINE
-            run = compiling.run(command, folder, {_KIT: kit}, confine=confine)
+            run = compiling.run(command, folder, {_KIT: kit}, _LIMITS, confine)
         except SandboxError as error:
             raise CompilerMissingError(str(error)) from error
         if run.returncode or run.stopped:

@@ -13,7 +13,7 @@ from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
 from gpu_worker.cuda_cpu.translating import Translation
 
 _INTEGER_WORDS: Final = (
-    r"(?:(?:const|unsigned|signed|long|short|int|size_t|ptrdiff_t|u?int(?:8|16|32|64)_t)\s+)+"
+    r"(?:(?:const|unsigned|signed|long|short|int|size_t|ptrdiff_t|u?int(?:8|16|32|64)_t)\s+){1,6}"
 )
 _DECLARED: Final = re.compile(
     rf"\b{_INTEGER_WORDS}(?:\*\s*)?(?P<name>[A-Za-z_]\w*)\s*(?P<after>[=;,)\[:])"

@@ -50,12 +50,18 @@ _ADVICE: Final = (
         "Put #include <cuda_fp16.h> or <cuda_bf16.h> first.",
     ),
     (
+        re.compile(r"is not a member of '(?:cg|cooperative_groups)'"),
+        "Of cooperative groups there are blocks, tiles of up to 32 threads, coalesced_threads, "
+        "thread_group, tiled_partition, labeled_partition, binary_partition, reduce and scans of "
+        "tiles; no waiting for a grid, no clusters, no asynchronous copies.",
+    ),
+    (
         re.compile(r"'(?:wmma|mma|cp_async|__pipeline\w*|__cluster\w*|cluster_group)'"),
         "Tensor cores, asynchronous copies and clusters are not there on a processor.",
     ),
 )
 _LIMITS: Final = {
-    "cpu": "Compiling took more than two seconds of processor time. Name fewer instances of the "
+    "cpu": "Compiling took more than three seconds of processor time. Name fewer instances of the "
     "template at a time, unroll less, and keep recursion of templates shallow.",
     "wall": "Compiling did not come to an end in time.",
     "memory": "Compiling took more memory than there is for it: fewer template instances, less "

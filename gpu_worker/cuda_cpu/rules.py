@@ -20,6 +20,7 @@ HEADERS: Final = frozenset(
         "math_constants.h",
         "cooperative_groups.h",
         "cooperative_groups/reduce.h",
+        "cooperative_groups/scan.h",
         "sm_60_atomic_functions.h",
     )
     + ("stdint.h", "stddef.h", "math.h", "float.h", "limits.h", "stdio.h", "assert.h", "string.h")
@@ -58,6 +59,7 @@ _NEEDED: Final = {
     "cooperative_groups": "cooperative_groups.h",
 }
 """Names, and the header that brings them on a device. Here they are there without it."""
+_OF_GROUPS: Final = re.compile(r"\b(?:cg|cooperative_groups)\s*::\s*(reduce|\w+_scan)\s*\(")
 
 
 def check(source: CleanSource) -> None:
@@ -116,8 +118,11 @@ def _check_include(directive: Directive) -> None:
 
 
 def _check_headers(line: str, number: int, included: str) -> None:
-    for word in _WORD.findall(line):
-        header = _NEEDED.get(word)
+    words = [(word, _NEEDED.get(word, "")) for word in _WORD.findall(line)]
+    for word in _OF_GROUPS.findall(line):
+        header = f"cooperative_groups/{'reduce' if word == 'reduce' else 'scan'}.h"
+        words.append((f"cooperative_groups::{word}", header))
+    for word, header in words:
         if header and header not in included:
             raise refusal(
                 f"{word} is not known on a device without #include <{header}>: put that line at "

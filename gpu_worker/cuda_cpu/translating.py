@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cuda_cpu import cleaning, launch_bounds, poison, rules
+from gpu_worker.cuda_cpu import cleaning, expanding, launch_bounds, poison, rules
 from gpu_worker.cuda_cpu.errors import refusal
 
 SOURCE_NAME: Final = "kernel.cu"
 _EXTERN_C: Final = re.compile(r'\bextern\s*"C"\s*')
 _DYNAMIC: Final = re.compile(
     r"\bextern\b(?P<gap>\s*)__shared__\b"
-    r"(?P<type>[^;(){}\[\]]*?(?:(?:__align__|alignas)\s*\([^;{}\[\]]*?\)[^;(){}\[\]]*?)?)"
+    r"(?P<type>[^;(){}\[\]]{0,200}?"
+    r"(?:(?:__align__|alignas)\s*\([^;{}\[\]]{0,200}?\)[^;(){}\[\]]{0,200}?)?)"
     r"(?P<name>\b[A-Za-z_]\w*)\s*\[\s*\]\s*;"
 )
 _ALIGNMENT: Final = re.compile(r"(?:__align__|alignas)\s*\([^;{}\[\]]*?\)")
@@ -23,10 +25,15 @@ _STATIC_SHARED: Final = re.compile(r"\bstatic\b(\s+)(?=__shared__\b)|(?<=__share
 _KERNEL: Final = re.compile(r"\b__global__\b")
 _NAME_BEFORE_LIST: Final = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _VARIABLE: Final = re.compile(
-    r"\b__(?:constant|device|managed)__\b([^;(){}=\[\]]*?)([A-Za-z_]\w*)\s*(?=[\[;={])"
+    r"\b__(?:constant|device|managed)__\b[^;(){}=\[\]]{0,200}?(?P<name>[A-Za-z_]\w*)\s*(?=[\[;={])"
 )
 _EXPRESSION: Final = re.compile(r"[A-Za-z_][\w:<>,()*&\- ]*\Z")
+CONSTANT_BYTES: Final = 64 * 1024
+_TOO_MUCH_CONSTANT: Final = (
+    "the __constant__ variables have more than 64 KB together, all the constant memory there is"
+)
 _LAUNCH_BOUNDS: Final = re.compile(r"__launch_bounds__\s*\(")
+_MOST_KERNELS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +69,9 @@ def translate(
     """
     cleaned = cleaning.clean(source)
     rules.check(cleaned)
-    found = tuple(_kernels(cleaned.code))
+    found = tuple(_kernels(expanding.expanded(cleaned)))
     names = name_expressions or tuple(kernel.name for kernel in found if kernel.extern_c)
-    _check_names(names, found)
+    _check_names(names, found, cleaned)
     text = _rewritten(cleaned.text)
     variables = _variables(cleaned.code)
     return Translation(
@@ -107,7 +114,9 @@ def _dynamic(match: re.Match[str]) -> str:
 
 def _kernels(code: str) -> list[KernelText]:
     found = []
-    for match in _KERNEL.finditer(code):
+    for number, match in enumerate(_KERNEL.finditer(code)):
+        if number == _MOST_KERNELS:
+            raise refusal(f"A source can hold at most {_MOST_KERNELS} kernels.", None)
         at = match.end()
         bounds = _LAUNCH_BOUNDS.search(code, at)
         head_end = code.find("(", at)
@@ -146,20 +155,37 @@ def _in_extern_c(code: str, at: int) -> bool:
 
 def _closing(code: str, opening: int, left: str = "(", right: str = ")") -> int:
     """Return the place after the bracket that closes the one at `opening`."""
-    depth = 0
-    for at in range(opening, len(code)):
-        if code[at] == left:
-            depth += 1
-        elif code[at] == right:
-            depth -= 1
-            if depth == 0:
-                return at + 1
-    return len(code)
+    return _pairs(code, left, right).get(opening, len(code))
 
 
-def _check_names(names: tuple[str, ...], found: tuple[KernelText, ...]) -> None:
+@functools.lru_cache(maxsize=8)
+def _pairs(code: str, left: str, right: str) -> dict[int, int]:
+    """Return the places after closing brackets by those of the opening ones.
+
+    For all at once: a text may have many that are never closed.
+    """
+    pairs: dict[int, int] = {}
+    opened: list[int] = []
+    for match in re.finditer(rf"[{re.escape(left + right)}]", code):
+        if match.group() == left:
+            opened.append(match.start())
+        elif opened:
+            pairs[opened.pop()] = match.end()
+    return pairs
+
+
+def _check_names(
+    names: tuple[str, ...], found: tuple[KernelText, ...], source: cleaning.CleanSource
+) -> None:
     known = {kernel.name for kernel in found}
     listed = ", ".join(dict.fromkeys(kernel.name for kernel in found)) or "none"
+    hidden = [item for item in source.directives if _KERNEL.search(item.rest)]
+    if not found and hidden:
+        raise refusal(
+            "A macro holds `__global__`, but no use of it reads as the head of a kernel: write "
+            '`extern "C" __global__ void name(...)` out where the kernel is defined.',
+            hidden[0].line,
+        )
     if not found:
         raise refusal("The source has no kernel: no function is marked `__global__`.", None)
     if not names:
@@ -174,20 +200,28 @@ def _check_names(names: tuple[str, ...], found: tuple[KernelText, ...]) -> None:
             raise refusal(f"The source has no kernel {name!r}; it has {listed}.", None)
 
 
-def _variables(code: str) -> list[str]:
-    """Return the names of variables outside of all functions."""
-    depth, names = 0, []
-    depths = []
+def _variables(code: str) -> dict[str, int]:
+    """Return the names of variables outside of all functions; the line of those in constant memory,
+    0 of others.
+    """
+    depth, depths = 0, []
     for character in code:
         depth += (character == "{") - (character == "}")
         depths.append(depth)
+    found: dict[str, int] = {}
     for match in _VARIABLE.finditer(code):
-        if depths[match.start()] == 0 and match[2] not in ("operator",):
-            names.append(match[2])
-    return list(dict.fromkeys(names))
+        statement = re.split(r"[;{}]", code[max(0, match.start() - 400) : match.start()])[-1]
+        if depths[match.start()] == 0 and "template" not in statement:
+            constant = "__constant__" in statement + match.group()
+            line = code.count("\n", 0, match.start()) + 1
+            found.setdefault(match["name"], line if constant else 0)
+    found.pop("operator", None)
+    return found
 
 
-def _epilogue(names: tuple[str, ...], found: tuple[KernelText, ...], variables: list[str]) -> str:
+def _epilogue(
+    names: tuple[str, ...], found: tuple[KernelText, ...], variables: Mapping[str, int]
+) -> str:
     entries = []
     bounds = _bounds(names, found)
     for name in names:
@@ -196,15 +230,26 @@ def _epilogue(names: tuple[str, ...], found: tuple[KernelText, ...], variables: 
         bound = launch_bounds.value(base, name) if base in bounds else "0"
         text = _quoted(kernel.parameters)
         entries.append(f'LEARNML_ENTRY(({name}), "{name}", "{text}", ({bound})),')
-    globals_ = [f'LEARNML_VARIABLE({name}, "{name}"),' for name in variables]
+    globals_ = [
+        f'LEARNML_VARIABLE({name}, "{name}", {int(line > 0)}),' for name, line in variables.items()
+    ]
     return "\n".join(
         (
+            *_constants(variables),
             '#line 1 "kernels of the launch"',
             *bounds.values(), "}",
             "LEARNML_ENTRIES = {", *entries, "{}};",
             "LEARNML_VARIABLES = {", *globals_, "{}};", "",
         )
     )  # fmt: skip
+
+
+def _constants(variables: Mapping[str, int]) -> list[str]:
+    """Return what refuses more constant memory than there is, at the line of the last variable."""
+    sizes = [f"sizeof {name}" for name, line in variables.items() if line]
+    last = max(variables.values(), default=0)
+    check = f'static_assert({" + ".join(sizes)} <= {CONSTANT_BYTES}, "{_TOO_MUCH_CONSTANT}");'
+    return [f'#line {last} "{SOURCE_NAME}"', check] if sizes else []
 
 
 def _bounds(names: tuple[str, ...], found: tuple[KernelText, ...]) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +15,8 @@ from django.utils import timezone
 
 from courses.models import Chapter
 from grader import deadlines, services, tasks
-from grader.content import ExerciseFileError, read
 from grader.models import AuditEntry, Exercise, Extension, Submission
 from grader.services.errors import DecisionRefused, NotAllowed
-from grader.services.exercises import load_exercise
 from grader.tests import messages
 from grader.tests.calls import ROOT, Api, Submit
 from grader.web.panels import exercises_panel
@@ -85,6 +82,28 @@ def test_moving_the_deadline_decides_anew(handed_in: Any, exercise: Exercise) ->
     assert not late_by_database(submission)
     due(exercise, None)
     assert not late_by_database(submission)
+
+
+def test_an_author_moves_it_in_the_admin_and_is_on_record(
+    client: Client, handed_in: Any, exercise: Exercise
+) -> None:
+    due(exercise, NOON)
+    submission = handed_in(NOON + timedelta(seconds=30))
+    assert late_by_database(submission)
+    client.force_login(User.objects.create_superuser("author", password="author-password"))
+    url = f"/admin/grader/exercise/{exercise.pk}/change/"
+    kept = ("slug", "title", "position", "summary", "statement", "is_published")
+    data = {name: getattr(exercise, name) for name in kept}
+    data |= {"chapter": exercise.chapter_id, "accepts_submissions": "on"}
+    moved = {"due_at_0": "2027-05-31", "due_at_1": "12:00:30"}
+    assert client.post(url, {**data, **moved}).status_code == 302
+    assert not late_by_database(submission)
+    latest, *_ = exercise.history.all()
+    assert latest.due_at == NOON + timedelta(seconds=30)
+    assert latest.history_user.username == "author"
+    assert client.post(url, {**data, "due_at_0": "", "due_at_1": ""}).status_code == 302
+    exercise.refresh_from_db()
+    assert exercise.due_at is None
 
 
 class TestNothingLaterMakesItLate:
@@ -324,53 +343,6 @@ class TestWhereItIsShown:
         assert (
             "2027-05-31 12:00:00 UTC" in client.get(f"{url}{both[1].pk}/change/").content.decode()
         )
-
-
-class TestFiles:
-    TEXT = "slug: rmsnorm\ntitle: T\nchapter: a-chapter\nsummary: S\nstatement: S\n"
-
-    @pytest.fixture
-    def file(self, tmp_path: Path) -> Path:
-        return tmp_path / "rmsnorm.yaml"
-
-    def load(self, file: Path, line: str = "", **kwargs: bool) -> Exercise:
-        file.write_text(self.TEXT + line, encoding="utf-8")
-        load_exercise(read(file), **kwargs)
-        return Exercise.objects.get(slug="rmsnorm")
-
-    def test_a_deadline_is_loaded_moved_and_removed(self, file: Path, chapter: Chapter) -> None:
-        assert self.load(file, "due_at: 2027-05-31T14:00:00+02:00\n").due_at == NOON
-        assert self.load(file, "due_at: 2027-05-31T12:00:01Z\n").due_at == NOON + timedelta(
-            seconds=1
-        )
-        assert self.load(file).due_at is None
-
-    def test_one_that_was_set_by_hand_stays_and_texts_are_still_loaded(
-        self, file: Path, chapter: Chapter
-    ) -> None:
-        self.load(file)
-        Exercise.objects.update(due_at=NOON)
-        self.TEXT = self.TEXT.replace("title: T", "title: New")
-        exercise = self.load(file)
-        assert (exercise.title, exercise.due_at) == ("New", NOON)
-        own = "due_at: 2028-01-01T00:00:00Z\n"
-        assert self.load(file, own).due_at == NOON
-        assert self.load(file, force=True).due_at == NOON
-        assert self.load(file, own, force=True).due_at == datetime(2028, 1, 1, tzinfo=UTC)
-
-    def test_texts_that_were_edited_stay_and_the_deadline_is_still_loaded(
-        self, file: Path, chapter: Chapter
-    ) -> None:
-        self.load(file)
-        Exercise.objects.update(title="By hand")
-        exercise = self.load(file, "due_at: 2027-05-31T12:00:00Z\n")
-        assert (exercise.title, exercise.due_at) == ("By hand", NOON)
-
-    @pytest.mark.parametrize("text", ["2027-05-31T12:00:00", "2027-05-31", "tomorrow"])
-    def test_a_moment_without_a_time_zone_is_refused(self, file: Path, text: str) -> None:
-        file.write_text(f"{self.TEXT}due_at: {text}\n", encoding="utf-8")
-        with pytest.raises(ExerciseFileError, match="due_at"):
-            read(file)
 
 
 def test_a_regrade_can_choose_by_lateness(

@@ -112,6 +112,8 @@ CACHES = {
         "BACKEND": "learnml.cache.TolerantRedisCache",
         "LOCATION": _cache_url,
         "KEY_PREFIX": "learnml",
+        # Raised when values are written in another way.
+        "VERSION": 2,
         "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
     }
 }

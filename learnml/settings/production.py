@@ -25,4 +25,11 @@ REST_FRAMEWORK = {**REST_FRAMEWORK, "NUM_PROXIES": _proxies}
 EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 EMAIL_HOST = read("LEARNML_EMAIL_HOST", "localhost")
 EMAIL_PORT = read("LEARNML_EMAIL_PORT", 25)
+EMAIL_HOST_USER = read("LEARNML_EMAIL_USER", "")
+EMAIL_HOST_PASSWORD = read("LEARNML_EMAIL_PASSWORD", "")
+_security = read("LEARNML_EMAIL_SECURITY", "none")
+EMAIL_USE_TLS = _security == "starttls"
+EMAIL_USE_SSL = _security == "tls"
+# Somebody waits for the page meanwhile.
+EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = read("LEARNML_EMAIL_FROM", "learnml@localhost")

@@ -18,6 +18,8 @@ DATABASE_SOURCES = (
     "courses/library",
     "courses/content",
     "courses/rendering",
+    "courses/publishing",
+    "courses/figures",
     "grader/library",
     "gpu_worker/exercises",
 )

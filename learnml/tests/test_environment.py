@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+
 import pytest
 
 from learnml.environment import PRODUCTION_SETTINGS, BadSetting, check_all, read
@@ -37,3 +42,23 @@ def test_host_names_of_every_form_are_read() -> None:
     assert read("LEARNML_ALLOWED_HOSTS", [], {"LEARNML_ALLOWED_HOSTS": text}) == [
         *("learn.example.org", ".example.org", "127.0.0.1", "[::1]", "localhost", "*")
     ]
+
+
+@pytest.mark.parametrize(
+    ("security", "expected"),
+    [("", [False, False]), ("starttls", [True, False]), ("TLS", [False, True])],
+)
+def test_mail_is_sent_as_the_variables_say(security: str, expected: list[bool]) -> None:
+    names = "EMAIL_USE_TLS, EMAIL_USE_SSL, EMAIL_HOST_USER, EMAIL_HOST_PASSWORD"
+    mail = {"LEARNML_EMAIL_USER": "learnml", "LEARNML_EMAIL_PASSWORD": "a-password"}
+    done = subprocess.run(
+        [
+            *(sys.executable, "-c"),
+            f"import json; from learnml.settings.production import {names}; "
+            f"print(json.dumps([{names}]))",
+        ],
+        env={**os.environ, **PRODUCTION, **mail, "LEARNML_EMAIL_SECURITY": security},
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == [*expected, "learnml", "a-password"]

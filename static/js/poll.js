@@ -31,6 +31,9 @@ async function ask() {
     if (response.status === 200) {
       etag = response.headers.get("ETag") ?? "";
       show(await response.text());
+    } else if (response.status === 401) {
+      tell("You are signed out. Sign in and load this page again; your submission is kept.");
+      return;
     } else if (response.status !== 304) {
       throw new Error(`status ${response.status}`);
     }
@@ -38,11 +41,16 @@ async function ask() {
   } catch {
     failures += 1;
     if (failures === FAILURES_BEFORE_NOTICE) {
-      status.textContent = "The site does not answer. Trying again; your submission is kept.";
-      status.className = "note warning";
+      tell("The site does not answer. Trying again; your submission is kept.");
     }
   }
   plan();
+}
+
+/** Say what hinders, for all to see. */
+function tell(text) {
+  status.textContent = text;
+  status.className = "note warning";
 }
 
 function show(html) {

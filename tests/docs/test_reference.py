@@ -21,8 +21,8 @@ PREFIXES = {
     "LEARNML_ALLOWED",
     "LEARNML_TRUSTED",
     "LEARNML_STATIC",
-    # The macro that kernels see on a processor.
-    "LEARNML_CPU",
+    # The macros that kernels see on a processor.
+    *("LEARNML_CPU", "LEARNML_ENTRIES", "LEARNML_VARIABLES"),
 }
 
 

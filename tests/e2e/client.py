@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from tests.platform.instance import DEMO_PASSWORD
+from tests.platform.instance import DEMO_PASSWORD, PATIENCE_SECONDS
 
 
 class Client:
@@ -28,7 +28,7 @@ class Client:
             headers={"Content-Type": "application/json", **self.headers, **headers},
         )
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
                 raw, status, got = answer.read(), answer.status, dict(answer.headers)
         except urllib.error.HTTPError as error:
             raw, status, got = error.read(), error.code, dict(error.headers)

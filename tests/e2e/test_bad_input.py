@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.client import Client, wait_until_finished
 from tests.e2e.content import EPS_INSIDE_THE_ROOT
-from tests.platform.instance import Instance
+from tests.platform.instance import PATIENCE_SECONDS, Instance
 
 pytestmark = [pytest.mark.services]
 SUBMISSIONS = "/api/v1/exercises/rmsnorm/submissions/"
@@ -94,7 +94,7 @@ def test_a_file_that_is_not_utf8_is_refused(learner: Client, platform_instance: 
         + f"--{boundary}--\r\n".encode()
     )
     address = urllib.parse.urlsplit(platform_instance.base_url)
-    connection = http.client.HTTPConnection(address.netloc, timeout=20)
+    connection = http.client.HTTPConnection(address.netloc, timeout=PATIENCE_SECONDS)
     connection.request(
         "POST",
         SUBMISSIONS,

@@ -22,7 +22,8 @@ from tests.platform.instance import DEMO_PASSWORD, Instance
 pytestmark = [pytest.mark.browser, pytest.mark.services]
 SHIFT = 0.02
 PAINT_MS = 1500.0
-# The paint is a time on a machine that does other things too: the best of these counts.
+# The paint is a time on a machine that does other things too: what those take of it is left out,
+# and the best of these counts.
 TRIES = 8
 
 
@@ -103,9 +104,9 @@ def test_a_first_visit_stays_in_its_budget(chromium: Browser, site: Site, name: 
     assert found.sent_bytes <= budget.kilobytes * 1000, found.requests
     assert len(found.requests) <= budget.requests, found.requests
     assert found.shift < SHIFT
-    paints = [found.paint_ms]
+    paints = [found.own_paint_ms]
     while min(paints) >= PAINT_MS and len(paints) < TRIES:
-        paints.append(_visit(chromium, site, budget, scrolled=False).paint_ms)
+        paints.append(_visit(chromium, site, budget, scrolled=False).own_paint_ms)
     assert 0 < min(paints) < PAINT_MS, paints
 
 

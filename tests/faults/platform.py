@@ -22,7 +22,14 @@ from learnml.supervisor import queue_server
 from learnml.supervisor.config import read_config
 from learnml.supervisor.processes import ProcessSpec, python_processes
 from tests.platform.client import Client
-from tests.platform.instance import DEMO_PASSWORD, OUTSIDE_VARIABLES, PROJECT, free_port, wait_for
+from tests.platform.instance import (
+    DEMO_PASSWORD,
+    OUTSIDE_VARIABLES,
+    PROJECT,
+    free_port,
+    wait_for,
+    with_this_process,
+)
 
 DEADLY = "# deadly"
 """A source with this kills the process of `stopping_worker` that grades it."""
@@ -59,7 +66,7 @@ class Part:
         assert not self.is_running()
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                self.spec.command,
+                [*with_this_process(), *self.spec.command],
                 cwd=PROJECT,
                 env={**self.spec.environment, **environment},
                 stdin=subprocess.DEVNULL,

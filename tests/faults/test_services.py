@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,35 +15,24 @@ from tests.platform.instance import wait_for
 
 pytestmark = pytest.mark.services
 
-LOCK_SECONDS = 10.0
-
 
 @contextlib.contextmanager
-def locked_database(platform: Platform, seconds: float) -> Iterator[None]:
-    """Hold the database's write lock for some seconds, beginning before the block is entered."""
-    locked = threading.Event()
-
-    def hold() -> None:
-        with contextlib.closing(platform.database()) as database:
-            database.execute("begin immediate")
-            locked.set()
-            time.sleep(seconds)
-            database.execute("rollback")
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    assert locked.wait(PATIENCE_SECONDS)
-    yield
-    thread.join()
+def locked_database(platform: Platform) -> Iterator[None]:
+    """Hold the database's write lock for the time of the block."""
+    with contextlib.closing(platform.database()) as database:
+        database.execute("begin immediate")
+        yield
+        database.execute("rollback")
 
 
 def test_the_database_is_locked_at_submitting_and_at_recording(platform: Platform) -> None:
     graded = platform.submit(f"import time\ntime.sleep(2)\n{good()}")
     wait_for(lambda: platform.row(graded).state == "running", PATIENCE_SECONDS, "the job to run")
     author = platform.client("author")
-    with locked_database(platform, LOCK_SECONDS), ThreadPoolExecutor() as pool:
+    # The lock is let go before the pool waits for its thread.
+    with ThreadPoolExecutor() as pool, locked_database(platform):
         submitted = pool.submit(author.submit, good())
-        wait_for(lambda: platform.verdicts(graded), LOCK_SECONDS, "the verdict to come meanwhile")
+        wait_for(lambda: platform.verdicts(graded), PATIENCE_SECONDS, "the verdict meanwhile")
         assert platform.row(graded).state == "running"
         assert not submitted.done()
     for row in platform.wait_until_ended(graded, submitted.result()).values():

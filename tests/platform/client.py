@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.platform.instance import DEMO_PASSWORD, PROJECT
+from tests.platform.instance import DEMO_PASSWORD, PATIENCE_SECONDS, PROJECT
 
 FINAL_STATE = "finished"
 
@@ -58,7 +58,7 @@ class Client:
             },
         )
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
                 data = json.load(answer)
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{method} {path}: {error.code} {error.read()!r}") from error
@@ -73,7 +73,7 @@ class Client:
         headers = {} if key is None else {"Idempotency-Key": key}
         return str(self.call("POST", f"exercises/{exercise}/submissions/", body, **headers)["id"])
 
-    def verdict(self, submission: str, seconds: float = 60.0) -> dict[str, Any]:
+    def verdict(self, submission: str, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
         """Wait for the final state and return the submission."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.platform.instance import free_port, wait_for
+from tests.platform.instance import PATIENCE_SECONDS, free_port, wait_for, with_this_process
 
 
 def answers(port: int) -> bool:
@@ -36,6 +36,7 @@ def redis_server(folder: Path, port: int = 0) -> Iterator[str]:
     port = port or free_port()
     process = subprocess.Popen(
         [
+            *with_this_process(),
             *(program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)),
             *("--appendonly", "yes", "--save", "", "--loglevel", "warning"),
         ],
@@ -43,8 +44,8 @@ def redis_server(folder: Path, port: int = 0) -> Iterator[str]:
         stderr=subprocess.STDOUT,
     )
     try:
-        wait_for(lambda: answers(port), 10, "redis-server to answer")
+        wait_for(lambda: answers(port), PATIENCE_SECONDS, "redis-server to answer")
         yield f"redis://127.0.0.1:{port}/0"
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE_SECONDS)

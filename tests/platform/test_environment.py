@@ -10,7 +10,7 @@ import pytest
 
 from learnml import environment
 from learnml.environment import BadSetting, check_all, read
-from tests.platform.instance import PROJECT
+from tests.platform.instance import PATIENCE_SECONDS, PROJECT
 
 GOOD = {
     "PORT": "8001",
@@ -111,7 +111,7 @@ def test_the_web_server_alone_says_it_too() -> None:
         env={"LEARNML_WEB_WORKERS": "abc", "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_SECONDS,
     )
     assert refused.returncode == 1
     assert refused.stderr.startswith("LEARNML_WEB_WORKERS=abc")

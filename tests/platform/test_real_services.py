@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.platform.client import Client, chapter_listing
-from tests.platform.instance import Instance, environment_of, free_port, wait_for
+from tests.platform.instance import PATIENCE_SECONDS, Instance, environment_of, free_port, wait_for
 from tests.platform.redis_server import redis_server as run_redis
 
 pytestmark = pytest.mark.services
@@ -88,7 +88,7 @@ def test_submission_survives_the_death_of_its_worker(instance: Instance) -> None
     def claimed() -> bool:
         return client.call("GET", f"submissions/{submission}/")["state"] in ("claimed", "running")
 
-    wait_for(claimed, 20, "the worker to claim the submission")
+    wait_for(claimed, PATIENCE_SECONDS, "the worker to claim the submission")
     worker = instance.part_pid("worker")
     assert worker is not None
     os.kill(worker, signal.SIGKILL)

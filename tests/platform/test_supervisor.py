@@ -21,6 +21,7 @@ from learnml.supervisor.processes import ProcessSpec
 from learnml.supervisor.watchdog import Watchdog
 from tests.platform.instance import (
     DEMO_PASSWORD,
+    PATIENCE_SECONDS,
     PROJECT,
     Instance,
     environment_of,
@@ -51,7 +52,7 @@ def up(instance: Instance) -> subprocess.CompletedProcess[str]:
         env=instance.environment,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_SECONDS,
     )
 
 
@@ -94,7 +95,7 @@ def test_printed_command_names_what_it_needs_and_prints_no_password() -> None:
     environ = {
         "DATABASE_URL": "postgres://user:a-secret@host/name",
         "DJANGO_SETTINGS_MODULE": "learnml.settings.production",
-        "LEARNML_SECRET_KEY": "a-secret-key",
+        "LEARNML_SECRET_KEY": "a-secret-key-" + "0123456789abcdef" * 3,
         "LEARNML_ALLOWED_HOSTS": "learn.example.org",
         "LEARNML_DATA": "/tmp/a folder",
     }
@@ -139,15 +140,17 @@ def test_second_start_on_the_same_data_folder_is_refused(running: Instance) -> N
 
 @pytest.mark.parametrize("name", PARTS)
 def test_killed_part_is_started_again(running: Instance, name: str) -> None:
-    killed = wait_for(lambda: running.part_pid(name), 20, f"{name} to run")
+    killed = wait_for(lambda: running.part_pid(name), PATIENCE_SECONDS, f"{name} to run")
     os.kill(killed, signal.SIGKILL)
     again = wait_for(
-        lambda: (pid := running.part_pid(name)) != killed and pid, 20, f"{name} to run again"
+        lambda: (pid := running.part_pid(name)) != killed and pid,
+        PATIENCE_SECONDS,
+        f"{name} to run again",
     )
     assert again != killed
     assert f"{name} ended (killed by SIGKILL); starting it again" in running.output()
-    wait_for(lambda: running.get("/")[0] == 200, 20, "the first page")
-    wait_for(lambda: running.ready_report().get("ready"), 20, "the site to be ready")
+    wait_for(lambda: running.get("/")[0] == 200, PATIENCE_SECONDS, "the first page")
+    wait_for(lambda: running.ready_report().get("ready"), PATIENCE_SECONDS, "the site to be ready")
 
 
 def test_killed_web_leaves_no_second_listener(running: Instance) -> None:
@@ -156,7 +159,11 @@ def test_killed_web_leaves_no_second_listener(running: Instance) -> None:
     assert killed is not None
     family = [pid for pid, command in running.processes().items() if "gunicorn" in command]
     os.kill(killed, signal.SIGKILL)
-    wait_for(lambda: (pid := running.part_pid("web")) != killed and pid, 20, "web to run again")
+    wait_for(
+        lambda: (pid := running.part_pid("web")) != killed and pid,
+        PATIENCE_SECONDS,
+        "web to run again",
+    )
     assert not set(family) & set(running.processes())
 
 
@@ -181,7 +188,7 @@ def test_stop_signals_end_everything_and_later_starts_keep_the_accounts(
 
 def test_signal_while_starting_ends_everything(make_instance: MakeInstance) -> None:
     instance = make_instance(start=False).start()
-    wait_for(lambda: instance.processes(), 10, "the first process")
+    wait_for(lambda: instance.processes(), PATIENCE_SECONDS, "the first process")
     time.sleep(0.5)
     assert instance.stop() == 0
     assert instance.processes() == {}
@@ -195,7 +202,9 @@ def test_killed_supervisor_leaves_no_process_and_the_folder_can_be_used_again(
     assert instance.process is not None
     instance.process.kill()
     instance.process.wait()
-    wait_for(lambda: not instance.processes(), 10, f"no process: {instance.processes()}")
+    wait_for(
+        lambda: not instance.processes(), PATIENCE_SECONDS, f"no process: {instance.processes()}"
+    )
     instance.start().wait_until_ready()
     assert instance.get("/")[0] == 200
 
@@ -226,6 +235,7 @@ def test_long_data_path_gets_a_short_private_socket(make_instance: MakeInstance)
 def test_taken_port_is_refused_with_the_way_out(make_instance: MakeInstance) -> None:
     instance = make_instance(start=False)
     with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(("127.0.0.1", int(instance.environment["PORT"])))
         taken.listen()
         refused = up(instance)
@@ -306,7 +316,7 @@ except StartError as error:
         cwd=PROJECT,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_SECONDS,
     )
 
 
@@ -360,11 +370,14 @@ def test_output_that_nobody_reads_stops_everything(make_instance: MakeInstance) 
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
-    assert process.stdout is not None
-    process.stdout.readline()
-    process.stdout.close()
-    process.wait(40)
-    wait_for(lambda: not instance.processes(), 10, "no process")
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
+        process.wait(PATIENCE_SECONDS)
+    finally:
+        process.kill()
+    wait_for(lambda: not instance.processes(), PATIENCE_SECONDS, "no process")
 
 
 def test_argument_that_is_unknown_is_refused() -> None:

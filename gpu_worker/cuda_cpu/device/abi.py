@@ -6,7 +6,7 @@ import ctypes
 import struct
 from typing import Final
 
-VERSION: Final = 4
+VERSION: Final = 5
 SHARED_SLOT: Final = 256
 FRAMES: Final = 8
 FINDINGS: Final = 16
@@ -24,11 +24,15 @@ class Buffer(ctypes.Structure):
         ("written", ctypes.c_void_p),
         ("hazards", ctypes.c_void_p),
         ("granule_shift", _U32),
-        ("freed", _U32),
+        ("state", _U32),
         ("bytes_read", _U64),
         ("bytes_written", _U64),
     )
 
+
+GONE: Final = 1
+CONSTANT: Final = 2
+"""States of a `Buffer`; 0 is neither."""
 
 BUFFER: Final = struct.Struct("=QQQQIIQQ")
 """The fields of a `Buffer` at once: a launch has hundreds."""
@@ -125,4 +129,11 @@ class KernelEntry(ctypes.Structure):
 
 
 class GlobalEntry(ctypes.Structure):
-    _fields_ = (("name", ctypes.c_char_p), ("address", ctypes.c_void_p), ("size", _U64))
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+        ("size", _U64),
+        ("element_size", _U32),
+        ("granule", _U32),
+        ("constant", _U32),
+    )

@@ -118,3 +118,15 @@ def local_name(mangled: str) -> str:
                 return name
         at = mangled.rfind("E", 0, at)
     return mangled
+
+
+def last_name(mangled: str) -> str:
+    """Return the plain name of a variable in namespaces: `sum` for `_ZN12_GLOBAL__N_13sumE`."""
+    at, name = 3, ""
+    while at < len(mangled) and mangled[at].isdigit():
+        digits = at
+        while digits < len(mangled) and mangled[digits].isdigit():
+            digits += 1
+        length = int(mangled[at:digits])
+        name, at = mangled[digits : digits + length], digits + length
+    return name or mangled

@@ -18,6 +18,7 @@ from .kinds import Kind, Severity, cause_rank
 from .limits import Dimensions, check_size
 from .memory import Allocation, Memory
 from .report import ORDERS, LaunchReport, Order
+from .variables import Reachable
 
 if TYPE_CHECKING:
     from .kernel import Kernel
@@ -42,7 +43,9 @@ class Launching:
         memory: Memory,
     ) -> None:
         self.kernel, self.grid, self.block = kernel, grid, block
-        self.args, self.shared_mem, self.memory = args, shared_mem, memory
+        self.args, self.shared_mem = args, shared_mem
+        variables = kernel.module.variables
+        self.memory = Reachable(memory, variables) if variables else memory
         self.packed = PackedArguments(args, kernel.parameters)
         self.warnings: list[Diagnostic] = []
         self._places: dict[int, int] = {}
@@ -149,6 +152,9 @@ class Launching:
             size = _element_size(value, parameter)
             if size in (1, 2, 4, 8):
                 sizes[allocation.address] = min(size, sizes.get(allocation.address, 8))
+        for variable in self.kernel.module.variables:
+            if variable.granule in (1, 2, 4, 8):
+                sizes.setdefault(variable.address, variable.granule)
         return sizes
 
     def _allocation_of(self, value: object) -> Allocation | None:
@@ -159,8 +165,14 @@ class Launching:
         return None
 
     def _writable(self) -> list[Allocation]:
-        """Return the allocations that arguments point to, other than through `const` pointers."""
-        found: dict[int, Allocation] = {}
+        """Return the allocations that arguments point to, other than through `const` pointers, and
+        the module's variables.
+        """
+        found: dict[int, Allocation] = {
+            variable.address: variable
+            for variable in self.kernel.module.variables
+            if not variable.constant
+        }
         for value, parameter in zip(self.args, self.kernel.parameters, strict=True):
             allocation = self._allocation_of(value)
             if allocation is not None and not parameter.pointee_const and not allocation.freed:

@@ -34,6 +34,9 @@ class Allocation:
     Fresh memory holds NaN in every float format, and remembers which of it was written.
     """
 
+    itemsize = 1
+    """Of its elements, where it knows more than the argument that brings it."""
+
     def __init__(self, owner: _Chunk, offset: int, nbytes: int, name: str) -> None:
         self.owner = owner
         self.offset = offset
@@ -59,7 +62,8 @@ class Allocation:
         state = (self.freed, self._written is None)
         if self._row_of != state:
             written = 0 if any(state) else self._written_address
-            self._row = abi.BUFFER.pack(self.address, self.end, written, 0, 0, self.freed, 0, 0)
+            gone = abi.GONE if self.freed else 0
+            self._row = abi.BUFFER.pack(self.address, self.end, written, 0, 0, gone, 0, 0)
             self._row_of = state
         return self._row
 

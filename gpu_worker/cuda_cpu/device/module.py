@@ -6,6 +6,7 @@ import ctypes
 import os
 import tempfile
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 
 from . import abi
 from .arguments import Parameter
-from .elf import Elf, Symbol, local_name
+from .elf import Elf, Symbol, last_name, local_name
 from .kernel import Kernel
 from .lines import LineTable
+from .variables import Variable
 
 SOURCE_NAME = "kernel.cu"
 
@@ -82,13 +84,29 @@ class Module:
         Raises:
             KeyError: there is none of this name.
         """
-        table = (abi.GlobalEntry * 1024).in_dll(self._native, "learnml_globals")
-        for entry in table:
-            if entry.name is None:
-                break
+        for entry in self._globals():
             if entry.name.decode() == name:
                 return int(entry.address), int(entry.size)
         raise KeyError(f"The module has no variable {name!r} outside of its functions.")
+
+    def _globals(self) -> list[abi.GlobalEntry]:
+        table = (abi.GlobalEntry * 1024).in_dll(self._native, "learnml_globals")
+        return list(takewhile(lambda entry: entry.name is not None, table))
+
+    @cached_property
+    def variables(self) -> list[Variable]:
+        """Return the variables outside of functions by address, also those that have no entry."""
+        listed = {int(entry.address): entry for entry in self._globals()}
+        found = []
+        for symbol in self._elf.variables("learnml_set") + self._elf.variables("learnml_zero"):
+            address = self.base + symbol.address
+            entry = listed.get(address)
+            name = entry.name.decode() if entry else last_name(symbol.name)
+            variable = Variable(address, symbol.size, name)
+            if entry:
+                variable.describe(entry.element_size, entry.granule, constant=bool(entry.constant))
+            found.append(variable)
+        return sorted(found, key=lambda variable: variable.address)
 
     # --- for kernels ------------------------------------------------------------------------------
     def run(self, launch: abi.Launch) -> None:

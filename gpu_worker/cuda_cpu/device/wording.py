@@ -13,6 +13,7 @@ from .diagnostics import Diagnostic
 from .kinds import WARNINGS, Kind, Native, Severity
 from .limits import Dimensions
 from .memory import Allocation, Memory
+from .variables import Reachable
 
 if TYPE_CHECKING:
     from .kernel import Kernel
@@ -29,7 +30,7 @@ class Words:
         self,
         kernel: Kernel,
         module: Module,
-        memory: Memory,
+        memory: Memory | Reachable,
         args: Sequence[object],
         grid: Dimensions,
         block: Dimensions,
@@ -88,7 +89,7 @@ class Words:
                 if value.dtype is not None:
                     return int(np.dtype(value.dtype).itemsize)
                 return parameter.pointee_size or 1
-        return 1
+        return allocation.itemsize
 
     def _element(self, allocation: Allocation, offset: int, size: int) -> str:
         itemsize = self._element_size(allocation)

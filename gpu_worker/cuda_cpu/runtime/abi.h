@@ -5,7 +5,7 @@
 
 namespace learnml {
 
-constexpr uint32_t VERSION = 4;
+constexpr uint32_t VERSION = 5;
 
 // Stable numbers: `device/kinds.py` gives each a name.
 enum Kind : uint32_t {
@@ -16,14 +16,16 @@ enum Kind : uint32_t {
 
 enum Order : uint32_t { FORWARD = 0, REVERSE = 1, RANDOM = 2 };
 
-// One allocation of device memory. `written` has one byte per 2 bytes of it, nonzero once written;
+enum BufferState : uint32_t { LIVE = 0, GONE = 1, CONSTANT = 2 };
+
+// One allocation of device memory, or a variable of the module. `written` has one byte per 2 bytes of it, nonzero once written;
 // null: all of it was. `hazards` has two words per 2**granule_shift bytes, null: not watched.
 struct Buffer {
   uint64_t start, end;
   uint8_t *written;
   uint64_t *hazards;
   uint32_t granule_shift;
-  uint32_t freed;
+  uint32_t state;
   uint64_t bytes_read, bytes_written;
 };
 
@@ -93,6 +95,7 @@ struct GlobalEntry {
   const char *name;
   void *address;
   uint64_t size;
+  uint32_t element_size, granule, constant;  // a granule is watched as one for races
 };
 
 }  // namespace learnml

@@ -58,7 +58,7 @@ inline int __any_sync(unsigned mask, int predicate, int line = __builtin_LINE())
 inline int __all_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
   return learnml_ballot(mask, !predicate, line) == 0;
 }
-inline unsigned __activemask() { return learnml_active_mask(); }
+inline unsigned __activemask(int line = __builtin_LINE()) { return learnml_active_mask(line); }
 
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value, int line = __builtin_LINE()) {
@@ -66,6 +66,14 @@ unsigned __match_any_sync(unsigned mask, T value, int line = __builtin_LINE()) {
   for (unsigned source = 0; source < 32; source++)
     if (mask >> source & 1 && learnml::exchange(mask, value, source, line) == value) equal |= 1u << source;
   return equal;
+}
+
+// All lanes of the mask if their values are one, else none.
+template <class T>
+unsigned __match_all_sync(unsigned mask, T value, int *predicate, int line = __builtin_LINE()) {
+  const unsigned equal = __match_any_sync(mask, value, line);
+  *predicate = learnml_ballot(mask, equal != mask, line) == 0;
+  return *predicate ? mask : 0;
 }
 
 namespace learnml {

@@ -21,6 +21,16 @@ constexpr uint32_t size_of() {
   else return sizeof(T);
 }
 
+template <class T>
+using Element = std::remove_cv_t<std::remove_all_extents_t<T>>;
+
+// Of a structure the members are accessed, of 4 bytes mostly, not the whole.
+template <class T>
+constexpr uint32_t granule_of() {
+  if constexpr (kind_of<T>() == OTHER) return alignof(T) < 4 ? alignof(T) : 4;
+  else return sizeof(T);
+}
+
 // bfloat16 and float16 have one size: bfloat16 says so by a bit of its own.
 template <class T>
 constexpr uint32_t full_kind() {
@@ -72,4 +82,6 @@ struct Entry<Kernel> {
   learnml::Entry<&LEARNML_BARE kernel>::named(name, parameters, LEARNML_BARE most_threads)
 #define LEARNML_BARE(...) __VA_ARGS__
 #define LEARNML_VARIABLES extern "C" __attribute__((visibility("default"))) const learnml::GlobalEntry learnml_globals[]
-#define LEARNML_VARIABLE(variable, name) {name, const_cast<void *>(reinterpret_cast<const volatile void *>(&variable)), sizeof variable}
+#define LEARNML_VARIABLE(variable, name, constant)                                                     \
+  {name, const_cast<void *>(reinterpret_cast<const volatile void *>(&variable)), sizeof variable,       \
+   sizeof(learnml::Element<decltype(variable)>), learnml::granule_of<learnml::Element<decltype(variable)>>(), constant}

@@ -32,7 +32,7 @@ int learnml_barrier(uint32_t kind, int predicate, int line);
 void learnml_warp_barrier(unsigned mask, int line);
 void learnml_exchange(unsigned mask, const void *value, void *result, uint32_t size, int source, int line);
 unsigned learnml_ballot(unsigned mask, int predicate, int line);
-unsigned learnml_active_mask();
+unsigned learnml_active_mask(int line);
 void learnml_read(const void *address, uint32_t size, uint32_t alignment, int line);
 void learnml_write(void *address, uint32_t size, uint32_t alignment, int line);
 void *learnml_copy(void *to, const void *from, size_t bytes, int line);

@@ -169,8 +169,8 @@ PAIR_MISALIGNED = Planted(
         "__half2 pair = row[threadIdx.x]; // HERE\n"
         "y[16 * blockIdx.x + threadIdx.x] = __hmul(pair.x, pair.y);",
         "const __half2 *row = (const __half2 *)(x + blockIdx.x * n);\n"
-        "__half2 pair = row[threadIdx.x];\n"
-        "y[16 * blockIdx.x + threadIdx.x] = __hmul(pair.x, pair.y);",
+        "__half own[3];\n*(__half2 *)own = row[threadIdx.x];\n*(__half2 *)(own + 1) = row[threadIdx.x];\n"
+        "y[16 * blockIdx.x + threadIdx.x] = __hmul(own[0], own[2]);",
     ),
     lambda device: (
         (2,), (16,),
@@ -217,6 +217,64 @@ ASSIGNED_OUTSIDE = Planted(
     ),
     lambda device: ((1,), (1,), (device.array(np.arange(100)), device.empty(100), np.int32(100))),
     says="y[100]",
+)
+
+_SCRATCH = (
+    "__constant__ float scale[4] = {1, 2, 3, 4};\n__device__ float sums[64];\n"
+    "struct Both { float mean, rstd; };\n__device__ Both last;\n"
+)
+
+VARIABLE_OUTSIDE = Planted(
+    "written past the end of a device variable",
+    "out-of-bounds-write",
+    _SCRATCH
+    + twins(
+        "float *y, int n",
+        "sums[threadIdx.x] = n; // HERE\ny[threadIdx.x] = sums[threadIdx.x & 63];",
+        "sums[threadIdx.x & 31] = n;\n__syncthreads();\ny[threadIdx.x] = sums[threadIdx.x & 31];",
+    ),
+    lambda device: ((1,), (96,), (device.empty(96), np.int32(1))),
+    says="sums[64], past its end: sums has 64 elements",
+)
+
+CONSTANT_OUTSIDE = Planted(
+    "read past the end of constant memory",
+    "out-of-bounds-read",
+    _SCRATCH
+    + twins(
+        "float *y, int n",
+        "y[threadIdx.x] = scale[n + threadIdx.x]; // HERE",
+        "y[threadIdx.x] = scale[(n + threadIdx.x) % 4];",
+    ),
+    lambda device: ((1,), (4,), (device.empty(4), np.int32(1))),
+    says="scale[4], past its end: scale has 4 elements",
+)
+
+VARIABLE_RACED = Planted(
+    "blocks that share a device variable",
+    "global-race",
+    _SCRATCH
+    + twins(
+        "float *y",
+        "if (threadIdx.x == 0) last.rstd = blockIdx.x + 1; // HERE\n__syncthreads();\ny[blockIdx.x] = last.rstd > 0;",
+        "if (threadIdx.x == 0) sums[blockIdx.x] = blockIdx.x;\n__syncthreads();\n"
+        "y[blockIdx.x] = sums[blockIdx.x];",
+    ),
+    lambda device: ((3,), (64,), (device.empty(3),)),
+    says="last[0]",
+)
+
+VARIABLE_NO_BARRIER = Planted(
+    "device variable read by threads that do not wait for its writer",
+    "global-race",
+    _SCRATCH
+    + twins(
+        "float *y",
+        "if (threadIdx.x == 0) sums[blockIdx.x] = 1;\ny[threadIdx.x] = sums[blockIdx.x]; // HERE",
+        "if (threadIdx.x == 0) sums[blockIdx.x] = 1;\n__syncthreads();\ny[threadIdx.x] = sums[blockIdx.x];",
+    ),
+    lambda device: ((1,), (64,), (device.empty(64),)),
+    says="sums[0]",
 )
 
 NULL = Planted(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_worker.cuda_cpu import compile_source
+from gpu_worker.cuda_cpu import CompileError, compile_source
 from gpu_worker.cuda_cpu.device import unwritten_output
 from gpu_worker.tests.cuda.device import Device, kernel
 from gpu_worker.tests.cuda.planted import PLANTED
@@ -135,6 +135,31 @@ template <typename T> __global__ void dot(const T *x, T *y) {
     )
 
     assert [(item.kind, item.line) for item in found] == [("half-accumulation", 5)]
+
+
+def test_each_order_begins_with_the_same_device_variables() -> None:
+    source = """__device__ float kept;
+extern "C" __global__ void k(float *y) {
+  y[threadIdx.x] = kept;
+  if (threadIdx.x == 1) kept = 1;
+}"""
+    device = Device()
+    y = device.empty(2)
+
+    first = device.findings(kernel(source, "k"), (1,), (2,), (y,), orders=("forward", "reverse"))
+
+    assert y.host.tolist() == [0, 0]
+    assert {"global-race", "order-dependent"} <= {item.kind for item in first}
+
+
+def test_more_constant_memory_than_there_is_does_not_compile() -> None:
+    source = """__constant__ float half_of_it[8192];
+__constant__ float rest[8192{}];
+extern "C" __global__ void k(float *y) {{ y[0] = half_of_it[0] + rest[0]; }}"""
+
+    assert compile_source(source.format("")).kernels == ("k",)
+    with pytest.raises(CompileError, match="line 2: .*more than 64 KB"):
+        compile_source(source.format(" + 1"))
 
 
 def test_a_global_object_whose_constructor_does_not_end_is_said() -> None:

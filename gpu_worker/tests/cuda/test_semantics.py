@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from gpu_worker.cuda_cpu import CompileError, compile_source
 from gpu_worker.cuda_cpu.device import LaunchError
 from gpu_worker.tests.cuda.device import Device, kernel, module, source
 
@@ -29,6 +30,26 @@ def test_threads_know_their_place_in_three_dimensions(device: Device) -> None:
     expected = [block * 1000 + thread for block in range(12) for thread in range(24)]
     assert out.host.tolist() == expected
     assert report.counters.threads == 288
+
+
+def test_kernels_that_a_macro_declares_are_found(device: Device) -> None:
+    text = source("macros")
+
+    kernels = compile_source(text).kernels
+
+    assert kernels == ("plain", "named", "fill_int", "fill_float", "nested")
+    for name, value in zip(kernels, (1, 2, 3, 3, 5), strict=True):
+        out = device.empty(4, np.float32 if name == "fill_float" else np.int32)
+        device.launch(kernel(text, name), (1,), (4,), (out,))
+        assert out.host.tolist() == [value] * 4, name
+    with pytest.raises(LaunchError) as caught:
+        device.launch(kernel(text, "nested"), (1,), (5,), (device.empty(5, np.int32),))
+    assert "4" in str(caught.value)
+
+
+def test_a_macro_that_makes_no_kernel_is_named() -> None:
+    with pytest.raises(CompileError, match="line 1: A macro holds `__global__`"):
+        compile_source("#define KERNEL(name) __global__ void name\nint x;\n")
 
 
 def test_static_shared_memory_has_its_shape(device: Device) -> None:

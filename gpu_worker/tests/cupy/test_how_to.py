@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gpu_worker.cupy_cpu as cp
+from gpu_worker import run_kernel
 from gpu_worker.cupy_cpu import host
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/how-to/write-a-cuda-kernel-without-a-gpu.md"
@@ -37,6 +38,25 @@ def test_the_kernel_is_right_and_nothing_is_found(code: str) -> None:
     got, expected = run(code)
     assert got == pytest.approx(expected, rel=1e-5)
     assert "diagnostics" not in host.take_notes()
+
+
+def test_run_by_itself_it_prints_what_the_page_shows(
+    code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    (call,) = re.findall(r'```python title="call"\n(.*?)```', page, re.DOTALL)
+    (tmp_path / "my_kernel.py").write_text(f"{code}\n\n{call}", encoding="utf-8")
+
+    assert run_kernel.main([str(tmp_path / "my_kernel.py")]) == 0
+
+    printed = capsys.readouterr().out
+    difference = re.match(r"largest difference: (\S+)\n", printed)
+    assert difference is not None
+    assert float(difference[1]) < 1e-5
+    assert (
+        f"```\nlargest difference: 4.2229309160646267e-07\n{printed[difference.end() :]}```" in page
+    )
+    assert "python -m gpu_worker.run_kernel my_kernel.py" in page
 
 
 def test_without_the_barrier_the_page_shows_what_is_found_first(code: str) -> None:

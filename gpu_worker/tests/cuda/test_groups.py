@@ -1,0 +1,112 @@
+"""Cooperative groups and votes give what NVIDIA says they give, worked out here lane by lane."""
+
+from __future__ import annotations
+
+import itertools
+from functools import reduce
+from operator import xor
+
+import numpy as np
+import pytest
+
+from gpu_worker.cuda_cpu import CompileError, compile_source
+from gpu_worker.tests.cuda.device import Device, kernel, source
+
+GROUPS = source("groups")
+SOME = [lane for lane in range(32) if lane % 7 < 3]
+"""0 1 2, 7 8 9, 14 15 16, 21 22 23, 28 29 30: fifteen lanes."""
+
+
+def bits(places: list[int]) -> int:
+    """Return a mask as the kernel writes it, an int of 32 bits."""
+    return int(np.uint32(sum(1 << place for place in places)).view(np.int32))
+
+
+def test_groups_of_fifteen_lanes_that_came_together() -> None:
+    device = Device()
+    out = device.empty((15, 32), np.int32)
+    report = device.launch(kernel(GROUPS, "some_lanes"), (1,), (32,), (out,))
+    assert not report.diagnostics
+    rows = [[row[lane] for lane in SOME] for row in out.host.tolist()]
+    sums = list(itertools.accumulate(SOME))
+    assert sums[-1] == 225
+    same = (15, 225, 30, 1, 7, 7, reduce(xor, SOME), 8, 7, 1)
+    for row, value in zip((0, 2, 3, 4, 5, 6, 7, 10, 11, 12), same, strict=True):
+        assert rows[row] == [value] * 15, row
+    assert rows[1] == list(range(15))
+    assert rows[8] == sums
+    assert rows[9] == [0, *sums[:-1]]
+    assert rows[13] == [4] * 12 + [3] * 3
+    assert rows[14] == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 3
+
+
+def test_lanes_of_a_branch_find_each_other() -> None:
+    device = Device()
+    out = device.array(np.zeros(64), np.int32)
+    device.launch(kernel(GROUPS, "branches"), (1,), (32,), (out,))
+    low, high = bits(list(range(10))), bits(list(range(10, 32)))
+    assert out.host[:32].tolist() == [low] * 10 + [high] * 22
+    # 24 lanes go round once, 16 of them twice, 8 three times.
+    assert out.host[32:].tolist() == [0, 24, 16, 8] * 8
+
+
+def test_one_atomic_for_all_lanes_that_have_something_to_add() -> None:
+    device = Device()
+    x = device.array(np.arange(32) % 9, np.int32)
+    out = device.array(np.zeros(33), np.int32)
+    report = device.launch(kernel(GROUPS, "compacted"), (1,), (32,), (x, out), order="forward")
+    found = [value for value in x.host.tolist() if value > 5]
+    assert out.host.tolist() == [len(found), *found, *[0] * (32 - len(found))]
+    assert report.counters.atomics == 1
+
+
+def test_parts_of_blocks_and_tiles() -> None:
+    device = Device()
+    out = device.empty((16, 64), np.int32)
+    report = device.launch(kernel(GROUPS, "partitions"), (1,), (64,), (out,))
+    assert not report.diagnostics
+    tile = [list(range(start, start + 8)) for start in range(0, 64, 8)]
+    expected: list[list[int]] = [[] for _ in range(16)]
+    for i in range(64):
+        mine = tile[i // 8]
+        equal = [k for k in mine if k % 3 == i % 3]
+        side = [k for k in mine if (k % 8 < 3) == (i % 8 < 3)]
+        labels = list(dict.fromkeys(k % 3 for k in mine))
+        thirds = len({k // 3 for k in mine}) == 1
+        half = range(16) if i % 32 < 16 else range(16, 32)
+        for row, value in enumerate(
+            (
+                *(i * 100 + 64, i % 8 * 100 + 8, i % 4 * 100 + 4),
+                *(equal.index(i) * 100 + len(equal), side.index(i) * 100 + len(side)),
+                *(i % 32 // 8, labels.index(i % 3), 3),
+                *(bits([k % 8 for k in mine if k % 4 == i % 4]), 255, 1, 0, int(thirds)),
+                *(bits(list(half)), -1, 1),
+            )
+        ):
+            expected[row].append(value)
+    assert out.host.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("cg::reduce(cg::this_thread_block(), 1, cg::plus<int>())", "not a block"),
+        ("cg::this_cluster().thread_rank()", "no clusters"),
+        ("cg::tiled_partition<64>(cg::this_thread_block()).size()", "1, 2, 4, 8, 16 or 32"),
+    ],
+)
+def test_what_is_not_there_is_a_compile_error_that_says_so(text: str, says: str) -> None:
+    head = "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n"
+    head += "namespace cg = cooperative_groups;\n"
+    with pytest.raises(CompileError, match=says):
+        compile_source(f'{head}extern "C" __global__ void f(int *p) {{ p[0] = {text}; }}')
+
+
+def test_reductions_of_groups_need_their_header() -> None:
+    text = (
+        "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+        'extern "C" __global__ void f(int *p) { p[0] = cg::reduce(cg::coalesced_threads(), 1, '
+        "cg::plus<int>()); }"
+    )
+    with pytest.raises(CompileError, match=r"#include <cooperative_groups/reduce\.h>"):
+        compile_source(text)
