@@ -133,7 +133,8 @@ def _excess(
     dtype, exact_as = result_dtype(wanted, got), known.exact_as
     # NumPy takes None for float64, so it is not compared with.
     as_exact = exact_as is not None and got.dtype == exact_as
-    if got.dtype != wanted.dtype and not (known.wide_results or case.own_parameters or as_exact):
+    leaks = known.wide_results and got.dtype == np.float64
+    if got.dtype != wanted.dtype and not (leaks or case.own_parameters or as_exact):
         return math.inf
     if exact_as is not None:
         dtype = min(dtype, exact_as, key=lambda one: one.itemsize)

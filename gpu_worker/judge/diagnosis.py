@@ -148,6 +148,8 @@ class _Search:
     def _explains(self, hypothesis: Hypothesis) -> bool:
         if hypothesis.loses_digits and not self._may_lose_digits(hypothesis):
             return False
+        if hypothesis.wide_results and not self._leaks_always():
+            return False
         if not all(self._explains_run(hypothesis, run) for run in self.runs):
             return False
         if not hypothesis.loses_digits or self._loses_digits(hypothesis):
@@ -155,6 +157,16 @@ class _Search:
         if len(hypothesis.mistakes) == 1:
             self.not_lost |= hypothesis.ids
         return False
+
+    def _leaks_always(self) -> bool:
+        """True if what is float64 for a narrower x is so each time, and not by another instance."""
+        wide: dict[tuple[str, str], set[bool]] = {}
+        for item in (item for run in self.runs for item in run):
+            for got, wanted in zip(item.played.results, item.expected, strict=False):
+                if wanted.dtype != np.float64:
+                    ways = wide.setdefault((wanted.quantity, wanted.dtype.name), set())
+                    ways.add(got.dtype == np.float64)
+        return all(len(ways) == 1 for ways in wide.values())
 
     def _explains_run(self, hypothesis: Hypothesis, run: Iterable[JudgedCase]) -> bool:
         cls = _fresh(hypothesis.variant)

@@ -167,6 +167,7 @@ def draw_shape(name: str | Shape, draw: Draw) -> Shape:
         # limit, those of 65,536 past all of it once in a hundred gradings. Rows as long as that
         # hold plus and minus one, whose sums are exact.
         "very-wide": lambda: (1, one_of(8192, 16385, 32768)),
+        "longest": lambda: (1, 65536),
         "widest": lambda: (1, one_of(16384, 65536)),
         "square": lambda: (some(12, 20), one_of(128, 129, 200)),
         "listed": lambda: (one_of(1, 2, 3, 17), one_of(*DIMS)),

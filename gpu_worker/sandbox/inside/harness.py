@@ -74,8 +74,8 @@ class Channel:
         """Write a result as an array.
 
         Raises:
-            RefusalError: it is none of the track's library, or has a dtype or so many dimensions that
-                it cannot be sent.
+            RefusalError: it is none of the track's library, has a dtype or more dimensions than
+                can be sent.
         """
         array = self.library.values_of(value)
         if array.ndim > wire.MAX_DIMENSIONS:
