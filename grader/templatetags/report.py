@@ -176,7 +176,8 @@ def histogram(worst: Mapping[str, Any]) -> Histogram | None:
     Bucket k holds errors up to 0.25 * 2^k units, the last one all the rest. Heights grow with
     log(1 + count), so that one bad element among a million stays visible.
     """
-    counts = [int(count) for count in worst.get("histogram") or []]
+    # A broken worker may send what counts nothing.
+    counts = [max(0, int(count)) for count in worst.get("histogram") or []]
     total = sum(counts)
     if total == 0:
         return None

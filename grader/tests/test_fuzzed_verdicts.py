@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from grader import tasks
@@ -127,6 +127,7 @@ JSON = st.recursive(
     max_examples=60,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+@example(place=("report", "worst", "histogram"), value=[-1])
 @given(place=st.sampled_from(PLACES), value=JSON)
 def test_any_json_in_any_place_leaves_a_readable_page(
     submit: Callable[..., Submission],
