@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -65,17 +66,20 @@ def performance(result: dict[str, Any]) -> float:
 def one_run(npx: str, url: str) -> dict[str, Any]:
     """Return Lighthouse's result; a run that it could not finish itself is made again."""
     for _ in range(ATTEMPTS):
-        finished = subprocess.run(
-            [
-                *(npx, "--yes", LIGHTHOUSE, url),
-                *("--quiet", "--output=json", "--chrome-flags=--headless=new --no-sandbox"),
-            ],
-            env={**os.environ, "CHROME_PATH": CHROMIUM},
-            capture_output=True,
-            check=False,
-            timeout=300,
-        )
-        result = dict(json.loads(finished.stdout or "{}"))
+        # To a file: what it prints to a pipe may be cut off when it ends.
+        with tempfile.NamedTemporaryFile(suffix=".json") as report:
+            finished = subprocess.run(
+                [
+                    *(npx, "--yes", LIGHTHOUSE, url, "--quiet"),
+                    *("--output=json", f"--output-path={report.name}"),
+                    "--chrome-flags=--headless=new --no-sandbox",
+                ],
+                env={**os.environ, "CHROME_PATH": CHROMIUM},
+                capture_output=True,
+                check=False,
+                timeout=300,
+            )
+            result = dict(json.loads(report.read() or "{}"))
         if finished.returncode == 0 and result and "runtimeError" not in result:
             return result
     raise SystemExit(f"Lighthouse fails on {url}:\n{finished.stderr.decode()[-2000:]}")

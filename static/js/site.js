@@ -158,5 +158,6 @@ function tune(boxes) {
 }
 const sizes = new ResizeObserver((entries) => tune(entries.map((entry) => entry.target)));
 for (const box of document.querySelectorAll(".math-display, .scroll, .table-scroll, pre")) sizes.observe(box);
-// A font makes a formula wider in a box that stays as it is.
-document.fonts?.addEventListener("loadingdone", () => tune([...document.querySelectorAll(".math-display")]));
+// A font makes a formula wider in a box that stays as it is. What is far is measured when it comes near.
+const isLaidOut = (box) => box.checkVisibility?.({ contentVisibilityAuto: true }) ?? true;
+document.fonts?.addEventListener("loadingdone", () => tune([...document.querySelectorAll(".math-display")].filter(isLaidOut)));

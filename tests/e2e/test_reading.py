@@ -10,11 +10,20 @@ from time import monotonic
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from conftest import CHROMIUM, CHROMIUM_ARGUMENTS
 from tests.e2e.content import CHAPTER_PATH, chapter, listing
 from tests.platform.instance import Instance
 
 pytestmark = [pytest.mark.browser, pytest.mark.services]
 STEPS = [step["key"] for step in chapter()["steps"]]
+SCROLL_THROUGH = """async () => {
+  for (const part of document.querySelectorAll(".part")) {
+    part.scrollIntoView();
+    for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+  }
+}"""  # each part is laid out when it comes near
+NOT_LAID_OUT = """() => [...document.querySelectorAll(".part h2")]
+  .filter((title) => !title.checkVisibility({ contentVisibilityAuto: true })).length"""
 
 
 @pytest.fixture(scope="module")
@@ -144,9 +153,11 @@ def test_only_formulas_that_scroll_are_stops_of_the_tab_key(reader: Page) -> Non
     open_chapter(reader)
     reader.locator("[data-steps-all]").click()
     try:
+        reader.evaluate(SCROLL_THROUGH)
         reader.wait_for_function(f"({stops})() === 0")
         wide = reader.evaluate(count)
         reader.set_viewport_size({"width": 360, "height": 700})
+        reader.evaluate(SCROLL_THROUGH)
         reader.wait_for_function(f"({stops})() === 0")
         assert reader.evaluate(count) > wide
         assert reader.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -155,16 +166,25 @@ def test_only_formulas_that_scroll_are_stops_of_the_tab_key(reader: Page) -> Non
 
 
 # --- copying ------------------------------------------------
-def test_every_formula_and_heading_is_in_the_tree_that_is_read_out(reader: Page) -> None:
-    """What a browser does not lay out before it comes near is silent until then."""
-    open_chapter(reader)
-    session = reader.context.new_cdp_session(reader)
-    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
-    session.detach()
-    roles = Counter(node["role"]["value"] for node in nodes if not node["ignored"])
-    seen = "[...document.querySelectorAll(%r)].filter(e => e.checkVisibility()).length"
-    assert roles["MathMLMath"] >= reader.evaluate(seen % ".katex .katex-html") > 100
-    assert roles["heading"] == reader.evaluate(seen % "h1, h2, h3, h4")
+def test_every_formula_and_heading_is_in_the_tree_that_is_read_out(
+    chromium: Browser, platform_instance: Instance
+) -> None:
+    """In a browser that serves a screen reader, what is not laid out yet is in the tree as well."""
+    browser = chromium.browser_type.launch(
+        executable_path=CHROMIUM, args=[*CHROMIUM_ARGUMENTS, "--force-renderer-accessibility"]
+    )
+    try:
+        page = browser.new_page(base_url=platform_instance.base_url)
+        page.goto(CHAPTER_PATH)
+        session = page.context.new_cdp_session(page)
+        nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+        roles = Counter(node["role"]["value"] for node in nodes if not node["ignored"])
+        seen = "[...document.querySelectorAll(%r)].filter(e => e.checkVisibility()).length"
+        assert roles["MathMLMath"] >= page.evaluate(seen % ".katex .katex-html") > 100
+        assert roles["heading"] == page.evaluate(seen % "h1, h2, h3, h4")
+        assert page.evaluate(NOT_LAID_OUT) > 3
+    finally:
+        browser.close()
 
 
 def test_formulas_listings_and_places_can_be_copied(reader: Page) -> None:
