@@ -17,6 +17,7 @@ from bench import (
     sandbox,
     start,
     verdicts,
+    visits,
 )
 from bench.results import write
 
@@ -25,6 +26,7 @@ MEASUREMENTS = {
     "grading": grading.measure,
     "sandbox": sandbox.measure,
     "pages": pages.measure,
+    "visits": visits.measure,
     "lighthouse": lighthouse.measure,
     "numpy_references": numpy_references.measure,
     "kernels_registers": kernels_registers.measure,

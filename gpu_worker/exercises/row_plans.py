@@ -206,7 +206,8 @@ def for_float32_kernels(
     """
     kept: dict[CasePlan, None] = {}
     for plan in plans:
-        if plan.dtype not in ("float32", "wide", "any") or plan.layout != "contiguous":
+        contiguous = plan.layout == "contiguous" and plan.dout_layout in ("", "contiguous")
+        if plan.dtype not in ("float32", "wide", "any") or not contiguous:
             continue
         if plan.shape in _LONGER_THAN_8192 or (forward_only and "dx" in plan.checks[:1]):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import secrets
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ _DRAWN = {"drawn": families.DRAWN, "drawn-long": families.DRAWN_LONG}
 _REPEATS = 3
 _MANY_ROUNDS = (14, 20)
 _NEAR_COPIES = 5
+MIXED: Final = ("ranks-in-turn", "dtypes-in-turn")
+"""Sequences that give one instance x of several ranks, or of several dtypes."""
 _LEADING = (2, 3)
 """The leading axes of a second x, which the first does not have."""
 _LONGER = 3

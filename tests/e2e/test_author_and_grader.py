@@ -84,7 +84,7 @@ def test_an_authors_tex_mistake_is_refused_with_its_place_and_a_good_edit_shows(
     page.locator("input[name=_continue]").last.click()
     expect(page.locator(".success")).to_be_visible()
     reader.goto(CHAPTER_PATH)
-    assert "MarkerOfTheAuthor" in reader.locator("#formula-rmsnorm").inner_text()
+    expect(reader.locator("#formula-rmsnorm")).to_contain_text("MarkerOfTheAuthor")
 
     rmsnorm_tex(page).fill(original)
     page.locator("input[name=_continue]").last.click()
