@@ -215,6 +215,8 @@ class Platform:
     # --- what can be seen from outside ----------------------------------------------------------
     def rows(self) -> dict[str, Row]:
         with contextlib.closing(self.database()) as database:
+            # Of one moment: a verdict may be recorded between the two readings.
+            database.execute("begin")
             attempts: dict[int, list[Attempt]] = {}
             for pk, *fields in database.execute(
                 "select submission_id, number, state, outcome, end_reason, node"
