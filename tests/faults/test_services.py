@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,6 +15,7 @@ from tests.faults.test_steps import WRONG, good, has_one_outcome
 from tests.platform.instance import wait_for
 
 pytestmark = pytest.mark.services
+LOCK_SECONDS = 10.0
 
 
 @contextlib.contextmanager
@@ -26,13 +28,14 @@ def locked_database(platform: Platform) -> Iterator[None]:
 
 
 def test_the_database_is_locked_at_submitting_and_at_recording(platform: Platform) -> None:
-    graded = platform.submit(f"import time\ntime.sleep(2)\n{good()}")
-    wait_for(lambda: platform.row(graded).state == "running", PATIENCE_SECONDS, "the job to run")
+    # Signed in before: the lock has to be there well before the verdict is.
     author = platform.client("author")
+    graded = platform.submit(f"import time\ntime.sleep(1)\n{good()}")
+    wait_for(lambda: platform.row(graded).state == "running", PATIENCE_SECONDS, "the job to run")
     # The lock is let go before the pool waits for its thread.
     with ThreadPoolExecutor() as pool, locked_database(platform):
         submitted = pool.submit(author.submit, good())
-        wait_for(lambda: platform.verdicts(graded), PATIENCE_SECONDS, "the verdict meanwhile")
+        time.sleep(LOCK_SECONDS)
         assert platform.row(graded).state == "running"
         assert not submitted.done()
     for row in platform.wait_until_ended(graded, submitted.result()).values():
