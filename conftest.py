@@ -26,7 +26,7 @@ from tests.platform.postgres import postgres_server as run_postgres
 from tests.platform.redis_server import redis_server as run_redis
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
     from pytest_django import DjangoDbBlocker
 
 CHROMIUM = "/usr/bin/chromium"
@@ -267,9 +267,22 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+def lay_out_at_once(context: BrowserContext) -> None:
+    """Have long pages laid out as they come, so that nothing moves between a scroll and a click.
+
+    For tests of something else: a program clicks within the frame that follows its scroll.
+    """
+    context.add_init_script("""
+        const sheet = new CSSStyleSheet();
+        sheet.replaceSync(".part, .formula, .question { content-visibility: visible !important; }");
+        document.adoptedStyleSheets = [sheet];
+    """)
+
+
 @pytest.fixture
 def page(chromium: Browser, platform_instance: Instance) -> Iterator[Page]:
     """A page in a fresh profile; its addresses are relative to the platform's."""
     context = chromium.new_context(base_url=platform_instance.base_url)
+    lay_out_at_once(context)
     yield context.new_page()
     context.close()

@@ -188,6 +188,23 @@ function lightTogether() {
   }
 }
 
+// --- what is far away is laid out as well, a piece at a time, once the page is there ---------------------
+const AFTER_LOAD_MS = 2000; // until then the reader's first movements have the browser to themselves
+const whenIdle = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 50));
+
+/** Give what the style leaves until it comes near its true height, so that no later scroll or click moves it. */
+function layOutWhileIdle() {
+  // Each part comes before what is long in it, so a piece is never more than one formula or question.
+  const left = [...root.querySelectorAll(".part, .part .formula, .part .question")];
+  const next = () => {
+    const element = left.shift();
+    if (!element) return void (root.dataset.laidOut = "");
+    element.style.contentVisibility = "visible";
+    whenIdle(next);
+  };
+  setTimeout(next, AFTER_LOAD_MS);
+}
+
 // --- the quiz: an answer is checked without loading the page again ----------------------------------------
 document.addEventListener("submit", async (event) => {
   const question = event.target.closest("[data-question]");
@@ -231,8 +248,15 @@ function replace(old, html, selector) {
   if (!fresh) throw new TypeError("The answer of the site holds no question.");
   const message = fresh.querySelector("[role=status]");
   const text = message?.textContent ?? "";
-  // A status is announced only when its text changes after it is in the page.
-  if (message) message.textContent = "";
+  // A status is announced only when its text changes after it is in the page. Until then the text keeps its
+  // place unseen, so that nothing moves once more.
+  if (message) {
+    const unseen = document.createElement("span");
+    unseen.style.visibility = "hidden";
+    unseen.textContent = text;
+    message.replaceChildren(unseen);
+  }
+  fresh.style.contentVisibility = "visible";
   old.replaceWith(fresh);
   prepareOrders(fresh);
   if (message) requestAnimationFrame(() => (message.textContent = text));
@@ -368,3 +392,5 @@ stepThrough();
 watchPlaces();
 lightTogether();
 prepareOrders(document);
+if (document.readyState === "complete") layOutWhileIdle();
+else addEventListener("load", layOutWhileIdle);

@@ -12,6 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from conftest import lay_out_at_once
 from tests.e2e.content import CHAPTER_PATH, EPS_INSIDE_THE_ROOT, EPS_OUTSIDE_THE_ROOT
 from tests.e2e.editor import editor, rich_editor
 from tests.platform.instance import DEMO_PASSWORD, Instance
@@ -26,6 +27,7 @@ RUN = re.compile("^Run the . public cases$")
 def context(chromium: Browser, platform_instance: Instance) -> Iterator[BrowserContext]:
     """A browser in which a learner has signed in; it notes what its pages complain of."""
     context = chromium.new_context(base_url=platform_instance.base_url)
+    lay_out_at_once(context)
     page = context.new_page()
     page.goto("/accounts/login/")
     page.locator("input[name=login]").fill("author")

@@ -8,6 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
+from conftest import lay_out_at_once
 from tests.e2e.content import CHAPTER_PATH, chapter
 from tests.platform.instance import Instance
 
@@ -23,6 +24,7 @@ def context(chromium: Browser, platform_instance: Instance) -> Iterator[BrowserC
     context = chromium.new_context(
         base_url=platform_instance.base_url, viewport={"width": 1280, "height": 900}
     )
+    lay_out_at_once(context)
     yield context
     context.close()
 
@@ -212,6 +214,7 @@ def test_a_phone_has_room_for_a_thumb_and_no_sideways_scroll(
         has_touch=True,
         is_mobile=True,
     )
+    lay_out_at_once(context)
     page = context.new_page()
     page.goto(CHAPTER_PATH)
     expect(page.locator("svg.picture[role=group]")).to_have_count(len(FIGURES))

@@ -10,7 +10,7 @@ from time import monotonic
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from conftest import CHROMIUM, CHROMIUM_ARGUMENTS, EXPECT_MS
+from conftest import CHROMIUM, CHROMIUM_ARGUMENTS, EXPECT_MS, lay_out_at_once
 from tests.e2e.content import CHAPTER_PATH, chapter, listing
 from tests.platform.instance import Instance
 
@@ -36,6 +36,7 @@ def reader(chromium: Browser, platform_instance: Instance) -> Iterator[Page]:
         permissions=["clipboard-read", "clipboard-write"],
         reduced_motion="reduce",
     )
+    lay_out_at_once(context)
     yield context.new_page()
     context.close()
 
@@ -183,6 +184,7 @@ def test_every_formula_and_heading_is_in_the_tree_that_is_read_out(
     )
     try:
         page = browser.new_page(base_url=platform_instance.base_url)
+        page.add_init_script("globalThis.requestIdleCallback = () => 0")
         page.goto(CHAPTER_PATH)
         session = page.context.new_cdp_session(page)
         nodes = session.send("Accessibility.getFullAXTree")["nodes"]
