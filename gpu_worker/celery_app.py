@@ -22,6 +22,7 @@ from celery import Celery
 from celery.exceptions import CPendingDeprecationWarning
 from celery.signals import (
     celeryd_after_setup,
+    celeryd_init,
     worker_process_init,
     worker_process_shutdown,
     worker_ready,
@@ -42,6 +43,13 @@ EXIT_REFUSED = 78
 """The exit code for a machine on which submissions cannot be isolated (EX_CONFIG)."""
 
 logger = logging.getLogger(__name__)
+
+
+@celeryd_init.connect
+def _limit_tasks(conf: Any = None, options: Any = None, **_: Any) -> None:
+    """Give a worker the time limit of the queue that it was started for."""
+    if queues.QUEUE_GPU in (options.get("queues") or ()):
+        conf.task_time_limit = queues.hard_time_limit_seconds(queues.QUEUE_GPU)
 
 
 @celeryd_after_setup.connect

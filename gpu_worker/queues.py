@@ -27,9 +27,17 @@ PRIORITY_LEARNER: Final = 0
 PRIORITY_REGRADE: Final = 6
 
 
-def hard_time_limit_seconds() -> float:
-    """Return after how long a task's process is killed, from `LEARNML_TASK_TIME_LIMIT_SECONDS`."""
-    return float(os.environ.get("LEARNML_TASK_TIME_LIMIT_SECONDS") or 60)
+_TIME_LIMIT_SECONDS: Final = {QUEUE_CPU: 60.0, QUEUE_GPU: 110.0}
+"""A device is probed before and after a grading, and timed."""
+
+
+def hard_time_limit_seconds(queue: str = QUEUE_CPU) -> float:
+    """Return after how long a task's process is killed, from `LEARNML_TASK_TIME_LIMIT_SECONDS`.
+
+    Without that setting it depends on the queue that a worker takes its jobs from.
+    """
+    given = os.environ.get("LEARNML_TASK_TIME_LIMIT_SECONDS")
+    return float(given or _TIME_LIMIT_SECONDS.get(queue, _TIME_LIMIT_SECONDS[QUEUE_CPU]))
 
 
 def visibility_timeout_seconds() -> float:

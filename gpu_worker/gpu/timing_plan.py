@@ -79,7 +79,7 @@ def huge_plan(exercise: Exercise, facts: Facts, host: int | None = None) -> Plan
         return None
     plan = Plan(
         shape=(HUGE_ELEMENTS // HUGE_DIM + 1, HUGE_DIM),
-        dtype=dtypes.named("bfloat16" if exercise.has_kernels_for("bfloat16") else "float32"),
+        dtype=dtypes.named("bfloat16"),
         directions=("forward",),
         calls=1,
         is_timed=False,

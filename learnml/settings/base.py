@@ -8,7 +8,7 @@ from pathlib import Path
 
 import environ  # type: ignore[import-untyped]
 
-from gpu_worker.queues import hard_time_limit_seconds, visibility_timeout_seconds
+from gpu_worker.queues import QUEUE_GPU, hard_time_limit_seconds, visibility_timeout_seconds
 from learnml.environment import read
 from learnml.queue_socket import queue_socket_path
 
@@ -267,9 +267,10 @@ GRADING = {
     "RUN_SILENCE_SECONDS": read("LEARNML_RUN_SILENCE_SECONDS", 25),
     "RUN_RETENTION_HOURS": read("LEARNML_RUN_RETENTION_HOURS", 24),
 }
-QUEUE_HARD_TIME_LIMIT_SECONDS = (
-    read("LEARNML_TASK_TIME_LIMIT_SECONDS", None) or hard_time_limit_seconds()
-)
+# The longest that any worker may have.
+QUEUE_HARD_TIME_LIMIT_SECONDS = read(
+    "LEARNML_TASK_TIME_LIMIT_SECONDS", None
+) or hard_time_limit_seconds(QUEUE_GPU)
 QUEUE_VISIBILITY_TIMEOUT_SECONDS = (
     read("LEARNML_VISIBILITY_TIMEOUT_SECONDS", None) or visibility_timeout_seconds()
 )

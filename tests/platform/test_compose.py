@@ -14,7 +14,6 @@ import jsonschema
 import pytest
 import yaml
 
-from gpu_worker import queues
 from learnml.supervisor import processes
 from tests.platform.instance import PROJECT
 
@@ -71,8 +70,7 @@ def test_every_part_of_the_supervisor_has_a_service(services: dict[str, Any]) ->
 @pytest.mark.parametrize("name", WORKERS)
 def test_worker_knows_the_queue_and_nothing_else(services: dict[str, Any], name: str) -> None:
     worker = services[name]
-    times = {"LEARNML_TASK_TIME_LIMIT_SECONDS"} if name == "worker-gpu" else set()
-    assert set(worker["environment"]) == {"REDIS_URL"} | times
+    assert set(worker["environment"]) == {"REDIS_URL"}
     assert worker["networks"] == ["queue"]
     assert "volumes" not in worker
     assert "env_file" not in worker
@@ -90,13 +88,6 @@ def test_queue_and_database_cannot_reach_the_world(
 def test_gpu_worker_starts_only_when_asked(services: dict[str, Any]) -> None:
     assert services["worker-gpu"]["profiles"] == ["gpu"]
     assert not [n for n, s in services.items() if "profiles" in s and n != "worker-gpu"]
-
-
-def test_a_gpu_worker_may_take_longer_and_no_longer_than_the_queue_waits(
-    services: dict[str, Any],
-) -> None:
-    limit = float(services["worker-gpu"]["environment"]["LEARNML_TASK_TIME_LIMIT_SECONDS"])
-    assert queues.hard_time_limit_seconds() < limit < queues.visibility_timeout_seconds()
 
 
 def test_secrets_come_from_outside_and_are_required() -> None:
