@@ -15,16 +15,24 @@ from .readonly import ExactCountOff, ReadOnlyMixin
 @admin.register(WorkerNode)
 class WorkerNodeAdmin(ReadOnlyMixin, ExactCountOff):
     list_display = (
-        *("name", "alive", "queue", "isolation", "devices", "gpu_states", "tracks", "last_seen_at"),
+        *("name", "alive", "queue", "isolation", "machine", "gpu_states", "grades", "last_seen_at"),
     )
-    exclude = ("gpus",)
-    readonly_fields = ("gpu_details",)
+    exclude = ("devices", "gpus", "tracks")
+    readonly_fields = ("machine", "grades", "gpu_details")
     list_filter = ("queue", "isolation")
     search_fields = ("name", "platform")
 
     @admin.display(boolean=True, description="connected")
     def alive(self, node: WorkerNode) -> bool:
         return queries.is_alive(node)
+
+    @admin.display(description="runs on")
+    def machine(self, node: WorkerNode) -> str:
+        return ", ".join(node.devices) or "not known"
+
+    @admin.display(description="tracks")
+    def grades(self, node: WorkerNode) -> str:
+        return ", ".join(node.tracks) or "none"
 
     @admin.display(description="GPUs")
     def gpu_states(self, node: WorkerNode) -> str:

@@ -90,6 +90,7 @@ def test_the_admin_shows_states_facts_and_reasons_and_escapes_them(
     client.force_login(grader)
     listed = client.get(reverse("admin:grader_workernode_changelist")).content.decode()
     assert "NVIDIA H200: ready; NVIDIA &lt;H200&gt;: quarantined" in listed
+    assert "[&#x27;" not in listed, "lists are shown in words"
     page = client.get(reverse("admin:grader_workernode_change", args=[node.pk])).content.decode()
     assert "<th scope='row'>Temperature</th><td>41 °C</td>" in page
     assert "<th scope='row'>Memory clock</th><td>not known</td>" in page

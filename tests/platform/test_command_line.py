@@ -51,6 +51,30 @@ def test_file_without_tables_is_no_database(tmp_path: Path) -> None:
     assert "There is no database at" in refused.stderr
 
 
+def test_a_commit_to_the_file_is_on_disk_before_it_is_answered(tmp_path: Path) -> None:
+    """SQLite's own word for that is FULL; less may lose what a browser was told is saved."""
+    outside = {k: v for k, v in os.environ.items() if k not in OUTSIDE_VARIABLES}
+    asked = subprocess.run(
+        [
+            *(sys.executable, "-c"),
+            "import django; django.setup()\n"
+            "from django.db import connection\n"
+            "for name in ('journal_mode', 'synchronous'):\n"
+            "    print(*connection.cursor().execute(f'PRAGMA {name}').fetchone())",
+        ],
+        cwd=PROJECT,
+        env={
+            **outside,
+            "LEARNML_DATA": str(tmp_path),
+            "DJANGO_SETTINGS_MODULE": "learnml.settings.local",
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert asked.stdout.split() == ["wal", "2"]
+
+
 @pytest.mark.parametrize("arguments", [["check"], ["help"], ["createsuperuser", "--help"]])
 def test_command_that_only_looks_leaves_nothing_behind(
     tmp_path: Path, arguments: list[str]
