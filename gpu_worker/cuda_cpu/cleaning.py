@@ -28,6 +28,8 @@ _TOKEN: Final = re.compile(
 )
 _NOT_NEWLINE: Final = re.compile(r"[^\n]")
 _DIRECTIVE: Final = re.compile(r"[ \t\f\v]*(?:\#|%:)")
+_SPLICE: Final = "\\ \t\f\v"
+"""The mark that a line goes on, and what compilers take behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,7 @@ def clean(source: str) -> CleanSource:
             kept += [""] * count if blank else lines[number : number + count]
             code += [""] * count
         else:
-            # A line that is continued in the middle of code needs no mark for that.
-            plain = [line.rstrip("\\") if line.endswith("\\") else line
-                     for line in lines[number : number + count]]  # fmt: skip
+            plain = _taken_apart(lines[number : number + count], number + 1)
             kept += plain
             code += plain
         number += count
@@ -146,6 +146,27 @@ def _physical_lines(lines: list[str], number: int) -> int:
 
 def _joined(lines: list[str]) -> str:
     return "".join(line.rstrip(" \t\f\v").removesuffix("\\") for line in lines[:-1]) + lines[-1]
+
+
+def _taken_apart(lines: list[str], first: int) -> list[str]:
+    """Return lines of code that are one, without the marks that join them.
+
+    A compiler that joined them could find a comment that was not seen here, and a directive behind
+    it. A line of its own may not become a directive either.
+    """
+    for number, line in enumerate(lines[1:], start=first + 1):
+        if _DIRECTIVE.match(line):
+            raise refusal(
+                "The line before ends with \\ and goes on here, so # begins no directive.",
+                number,
+                Kind.COMPILE_ERROR,
+            )
+    return [_without_splice(line) for line in lines]
+
+
+def _without_splice(line: str) -> str:
+    rest = line.rstrip(_SPLICE)
+    return rest if "\\" in line[len(rest) :] else line
 
 
 def _directive(joined: str, line: int) -> Directive:
