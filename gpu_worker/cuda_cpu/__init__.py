@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from gpu_worker.cuda_cpu.building import Build, compile_source, unavailable
 from gpu_worker.cuda_cpu.errors import CompileError, CompilerMissingError
-from gpu_worker.cuda_cpu.nvrtc import resources
+from gpu_worker.cuda_cpu.nvrtc import refusals, resources
 
 __all__ = [
     "Build",
     "CompileError",
     "CompilerMissingError",
     "compile_source",
+    "refusals",
     "resources",
     "unavailable",
 ]

@@ -53,22 +53,45 @@ def resources(
 
     Empty where NVRTC is not installed, or does not compile the source.
     """
+    return _asked(source, compiler_options, name_expressions)[0]
+
+
+def refusals(
+    source: str, compiler_options: tuple[str, ...] = (), name_expressions: tuple[str, ...] = ()
+) -> tuple[Diagnostic, ...]:
+    """Return why a device would not run the source: what NVRTC says against it, for sm_90.
+
+    Empty where NVRTC compiles it, is not installed, or does not come to an end.
+    """
+    return _asked(source, compiler_options, name_expressions)[1]
+
+
+class RefusedError(CompileError):
+    """NVIDIA's compiler has read the source, and it is wrong."""
+
+
+def _asked(
+    source: str, compiler_options: tuple[str, ...], name_expressions: tuple[str, ...]
+) -> tuple[dict[str, dict[str, int]], tuple[Diagnostic, ...]]:
     try:
-        return _resources(source, compiler_options, name_expressions)
+        return _answer(source, compiler_options, name_expressions)
     except (CompileError, CompilerMissingError):
-        return {}
+        return {}, ()
 
 
 @functools.lru_cache(maxsize=64)
-def _resources(
+def _answer(
     source: str, compiler_options: tuple[str, ...], name_expressions: tuple[str, ...]
-) -> dict[str, dict[str, int]]:
-    return compile_for(source, "sm_90", compiler_options, name_expressions)
+) -> tuple[dict[str, dict[str, int]], tuple[Diagnostic, ...]]:
+    try:
+        return compile_for(source, "sm_90", compiler_options, name_expressions), ()
+    except RefusedError as error:
+        return {}, error.diagnostics
 
 
 def forget() -> None:
     """Ask NVIDIA's compiler anew: to measure."""
-    _resources.cache_clear()
+    _answer.cache_clear()
 
 
 def compile_for(
@@ -80,7 +103,8 @@ def compile_for(
     """Compile for a device and return what each kernel needs there.
 
     Raises:
-        CompileError: NVIDIA's compiler refuses the source.
+        RefusedError: NVIDIA's compiler refuses the source.
+        CompileError: it does not come to an end, or the rules refuse the source.
         CompilerMissingError: there is no NVRTC, or no sandbox for it.
     """
     nvrtc = library()
@@ -135,13 +159,13 @@ def _run(
     return dict(zip(lines, names, strict=False)), lines[-1]
 
 
-def _refused(log: str) -> CompileError:
+def _refused(log: str) -> RefusedError:
     found = [
         Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", int(line), f"On a device: {text}.")
         for line, text in _ERROR.findall(log)
     ]
     text = f"NVIDIA's compiler refuses this source: {log[:1000]}"
-    return CompileError(found or [Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", None, text)])
+    return RefusedError(found or [Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", None, text)])
 
 
 def _numbers(match: re.Match[str]) -> dict[str, int]:

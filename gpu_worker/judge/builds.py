@@ -22,9 +22,11 @@ from gpu_worker.cuda_cpu import (
     CompileError,
     CompilerMissingError,
     compile_source,
+    refusals,
     resources,
     unavailable,
 )
+from gpu_worker.cuda_cpu.device import Diagnostic
 from gpu_worker.sandbox.inside import building
 from gpu_worker.sandbox.inside.building import BuildAnswer, BuildRequest
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
@@ -184,12 +186,29 @@ def resources_of(
 
     Empty where it is missing. Other kernels of the module are compiled only where it names none.
     """
-    if request is None:
-        return {}
-    names = tuple(name for name in request.names if name in kernels)
-    if request.names and not names:
+    names = _asked_for(request, kernels)
+    if request is None or names is None:
         return {}
     return resources(request.source, request.options, names)
+
+
+def refusals_of(request: BuildRequest | None, kernels: Collection[str]) -> tuple[Diagnostic, ...]:
+    """Return what NVIDIA's compiler says against a module with these kernels; empty for nothing.
+
+    What it refuses no device runs, though it was built here: names of the C library, for example.
+    """
+    names = _asked_for(request, kernels)
+    if request is None or names is None:
+        return ()
+    return refusals(request.source, request.options, names)
+
+
+def _asked_for(request: BuildRequest | None, kernels: Collection[str]) -> tuple[str, ...] | None:
+    """Return the name expressions of a build that are among these; None where that is none."""
+    if request is None:
+        return None
+    names = tuple(name for name in request.names if name in kernels)
+    return names if names or not request.names else None
 
 
 def kernels_missing() -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from gpu_worker.exercises import promises
 from gpu_worker.exercises.accumulate import Array, sum_over_rows
 from gpu_worker.exercises.bank import Bank
 from gpu_worker.exercises.layernorm.reference_numpy import LayerNormScratch
@@ -67,145 +68,56 @@ class OnePassVariance(LayerNormScratch):
         return np.mean(self.x * self.x, axis=-1, keepdims=True) - mean * mean
 
 
-# --- state ---------------------------------------------------------------------------------------
-@MISTAKES.variant(
-    "shared-state",
-    "Instances share what forward keeps, for example in a class attribute or a global. Keep it "
-    "on self.",
+# --- state, and promises to the caller -----------------------------------------------------------
+promises.shared_state(
+    MISTAKES,
+    LayerNormScratch,
+    ("dtype", "x", "centred", "rstd", "xhat"),
     step="result",
     formula="layernorm",
     line="xhat",
     test="state",
 )
-class SharedState(LayerNormScratch):
-    shared: dict[str, Any] = {}
-
-    def forward(self, x: Array) -> Array:
-        y = super().forward(x)
-        kept = ("dtype", "x", "centred", "rstd", "xhat")
-        self.shared.update({name: getattr(self, name) for name in kept})
-        return y
-
-    def backward(self, dout: Array) -> Array:
-        vars(self).update(self.shared)
-        return super().backward(dout)
-
-
-@MISTAKES.variant(
-    "shared-state",
-    "Instances share rstd, for example as an attribute of the class, so backward may divide by "
-    "another instance's. Keep it on self.",
+promises.shared_rstd(
+    MISTAKES,
+    LayerNormScratch,
+    "centred",
     step="result",
     formula="layernorm",
     line="rstd",
     test="state",
 )
-class SharedRstd(LayerNormScratch):
-    shared: dict[str, Any] = {}
-
-    def forward(self, x: Array) -> Array:
-        y = super().forward(x)
-        self.shared["rstd"] = self.rstd
-        return y
-
-    def backward(self, dout: Array) -> Array:
-        self.rstd = self.shared["rstd"]
-        return super().backward(dout)
-
-
-@MISTAKES.variant(
-    "shared-state",
-    "Instances share rstd, for example as an attribute of the class, so backward may normalize and "
-    "divide by another instance's. Keep it on self.",
-    step="result",
-    formula="layernorm",
-    line="rstd",
-    test="state",
-)
-class SharedRstdForXhat(SharedRstd):
-    def backward(self, dout: Array) -> Array:
-        self.xhat = self.centred * self.shared["rstd"]
-        return super().backward(dout)
-
-
-@MISTAKES.variant(
-    "first-forward-kept",
-    "backward uses what the first forward kept. It belongs to the most recent forward.",
+promises.first_forward_kept(
+    MISTAKES,
+    LayerNormScratch,
+    ("x", "rstd", "xhat"),
     step="result",
     formula="layernorm",
     line="xhat",
     test="state",
 )
-class FirstForwardKept(LayerNormScratch):
-    first: dict[str, Any] | None = None
-
-    def forward(self, x: Array) -> Array:
-        y = super().forward(x)
-        if self.first is None:
-            self.first = {"x": self.x, "rstd": self.rstd, "xhat": self.xhat}
-        return y
-
-    def backward(self, dout: Array) -> Array:
-        vars(self).update(self.first or {})
-        return super().backward(dout)
-
-
-MISTAKES.sign(
-    "x-modified",
-    "x is changed in place, for example by x -= mean. The caller still needs it: work on a copy.",
-    sign="x-modified",
+promises.x_modified(
+    MISTAKES,
+    "x -= mean",
     step="definition",
     formula="layernorm",
     line="xhat",
     test="shapes",
 )
-MISTAKES.sign(
-    "dout-modified",
-    "dout is changed in place, for example by dout *= gamma. The caller still needs it, and a "
-    "broadcast dout is read-only: write dout * gamma.",
-    sign="dout-modified",
+promises.dout_modified(
+    MISTAKES,
+    "dout *= gamma",
+    "write dout * gamma",
     step="chain-rule",
     formula="layernorm",
     line="dx",
     test="shapes",
 )
-MISTAKES.sign(
-    "gamma-modified",
-    "The array that gamma was set to is changed in place. It belongs to whoever set it: make a "
-    "new array.",
-    sign="gamma-modified",
-    step="definition",
-    formula="layernorm",
-    line="scale",
-    test="shapes",
+promises.parameter_modified(
+    MISTAKES, "gamma", step="definition", formula="layernorm", line="scale", test="shapes"
 )
-MISTAKES.sign(
-    "beta-modified",
-    "The array that beta was set to is changed in place. It belongs to whoever set it: make a "
-    "new array.",
-    sign="beta-modified",
-    step="definition",
-    formula="layernorm",
-    line="scale",
-    test="shapes",
+promises.parameter_modified(
+    MISTAKES, "beta", step="definition", formula="layernorm", line="scale", test="shapes"
 )
-MISTAKES.sign(
-    "output-reused",
-    "The same array is returned by several calls, so that an earlier result changes later. "
-    "Return a new array each time.",
-    sign="output-reused",
-    step="definition",
-    formula="layernorm",
-    line="scale",
-    test="state",
-)
-MISTAKES.sign(
-    "not-repeatable",
-    "The same input gives different results when it is given again: they depend on chance or on "
-    "earlier calls. Draw no random numbers, and keep nothing from one forward to the next.",
-    sign="not-repeatable",
-    step="definition",
-    formula="layernorm",
-    line="rstd",
-    test="state",
-)
+promises.output_reused(MISTAKES, step="definition", formula="layernorm", line="scale", test="state")
+promises.not_repeatable(MISTAKES, step="definition", formula="layernorm", line="rstd", test="state")
