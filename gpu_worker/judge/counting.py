@@ -16,12 +16,13 @@ from typing import Any, Final
 import numpy as np
 
 from gpu_worker.exercises.registry import Exercise
-from gpu_worker.judge.builds import Builds, resources_of
+from gpu_worker.judge.builds import Builds, refusals_of, resources_of
 from gpu_worker.judge.case import Case, ScriptBuilder
 from gpu_worker.judge.execution import Execution, execute, judge_run
+from gpu_worker.judge.findings import of_devices_compiler
 from gpu_worker.judge.notes import KernelNote, Noted, read_notes
 from gpu_worker.judge.occupancy import occupancy
-from gpu_worker.protocol import Counted, CountedCall, KernelCounts
+from gpu_worker.protocol import Counted, CountedCall, Finding, KernelCounts
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.sandbox.inside.wire import ArrayValue, WireError
 
@@ -44,7 +45,8 @@ class Count:
     """What counting gave: a message for each shape, and the run, judged like any other.
 
     `counts` is empty where a result is wrong, or the notes cannot be read. `counted` is what the
-    report shows: the counts of the exercise's counted shape.
+    report shows: the counts of the exercise's counted shape. `findings` are of NVIDIA's compiler:
+    why a device would not run the kernels.
     """
 
     execution: Execution
@@ -52,6 +54,7 @@ class Count:
     job: bytes
     counts: list[Counted] = field(default_factory=list)
     counted: Counted | None = None
+    findings: list[Finding] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
@@ -92,6 +95,7 @@ def count(
             for number, case in enumerate(cases)
         ]
         result.counted = result.counts[0] if exercise.counted_shape else None
+        result.findings = _refused(source, noted, builds)
     return result
 
 
@@ -146,16 +150,31 @@ def _needs(noted: Sequence[Noted], builds: Builds) -> Needs:
     """Return what NVIDIA's compiler says of the kernels that ran: each module is read once for them
     all, and its other kernels are left out.
     """
+    return {
+        (build, name): used
+        for build, names in _ran(noted).items()
+        for name, used in resources_of(builds.requests.get(build), names).items()
+    }
+
+
+def _refused(source: str, noted: Sequence[Noted], builds: Builds) -> list[Finding]:
+    """Return why NVIDIA's compiler refuses the kernels that ran, if it does."""
+    found: list[Finding] = []
+    for build, names in _ran(noted).items():
+        request = builds.requests.get(build)
+        if request is not None:
+            found += of_devices_compiler(source, request, refusals_of(request, names))
+    return found
+
+
+def _ran(noted: Sequence[Noted]) -> dict[int, set[str]]:
+    """Return the names of the learner's kernels that ran, by their build."""
     ran: dict[int, set[str]] = defaultdict(set)
     for item in noted:
         for kernel in item.notes.kernels[:_MAX_KERNELS]:
             if not kernel.generated:
                 ran[kernel.build].add(kernel.name)
-    return {
-        (build, name): used
-        for build, names in ran.items()
-        for name, used in resources_of(builds.requests.get(build), names).items()
-    }
+    return ran
 
 
 def _call(case: Case, item: Noted, needs: Needs) -> CountedCall:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from gpu_worker.cuda_cpu.device import cause_rank
+from gpu_worker.cuda_cpu.device import Diagnostic, cause_rank
 from gpu_worker.judge import reporting
 from gpu_worker.judge.case import Case, describe
 from gpu_worker.judge.kernel_faults import MEANINGS
@@ -22,6 +22,7 @@ from gpu_worker.sandbox.inside.building import BuildRequest
 MAX_FINDINGS: Final = 12
 _SEVERITIES: Final = ("error", "warning", "note")
 _ARGUMENT: Final = re.compile(r"For argument \d+\b")
+_REFUSED: Final = "On a device this kernel's source does not compile."
 
 
 def findings(
@@ -57,6 +58,28 @@ def merged(found: Sequence[Finding]) -> list[Finding]:
             same.setdefault(about[0] if about else "", item)
     chosen = [item for same in kept.values() for item in same.values()]
     return sorted(chosen, key=order.index)[:MAX_FINDINGS]
+
+
+def of_devices_compiler(
+    source: str, request: BuildRequest, refusals: Sequence[Diagnostic]
+) -> list[Finding]:
+    """Return as warnings what NVIDIA's compiler says against a build that ran here.
+
+    Source that was made up while the program ran could carry hidden inputs: no words of it then.
+    """
+    finder = _LineFinder(source)
+    own = finder.holds(request.source)
+    return [
+        Finding(
+            kind=str(item.kind),
+            severity="warning",
+            kernel=item.kernel[:200],
+            line=finder.line(request.source, item.line) if item.line else None,
+            kernel_line=item.line,
+            message=reporting.clean_text(item.message if own else _REFUSED)[:4_000],
+        )
+        for item in refusals
+    ]
 
 
 def has_error(found: Sequence[Finding]) -> bool:

@@ -214,6 +214,7 @@ def _count(grading: _Grading, builds: Builds) -> None:
         grading.cases += found.cases
         grading.executions.append(found.execution)
     elif found.counts:
+        grading.findings += found.findings
         grading.spent = spent(grading.exercise, found.counts)
     elif grading.exercise.budgets:
         # What was noted cannot be read; no honest runner's is like that.

@@ -1,7 +1,7 @@
 """How many warps of a kernel can run at once on one multiprocessor, computed, not measured.
 
 The limits are those of compute capability 9.0 (H100, H200): NVIDIA, "CUDA C++ Programming Guide",
-section "Compute Capabilities".
+section "Compute Capabilities"; the way to count is that of NVIDIA's header cuda_occupancy.h.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ BLOCKS: Final = 32
 REGISTERS: Final = 65_536
 REGISTERS_AT_ONCE: Final = 256
 """Registers are given to a warp in portions of this size."""
+PARTITIONS: Final = 4
+"""Each has a quarter of the registers, and a warp's are all of one quarter."""
 SHARED_BYTES: Final = 228 * 1024
 SHARED_BYTES_RESERVED: Final = 1024
 """The system keeps this of shared memory for each block."""
@@ -35,7 +37,7 @@ def occupancy(threads: int, registers: int, shared_bytes: int) -> Occupancy:
     bounds = {"the number of blocks": BLOCKS, "the number of threads": WARPS // warps}
     if registers:
         a_warp = -(-registers * WARP // REGISTERS_AT_ONCE) * REGISTERS_AT_ONCE
-        bounds["registers"] = REGISTERS // a_warp // warps
+        bounds["registers"] = REGISTERS // PARTITIONS // a_warp * PARTITIONS // warps
     if shared_bytes:
         a_block = -(-(shared_bytes + SHARED_BYTES_RESERVED) // SHARED_BYTES_AT_ONCE)
         bounds["shared memory"] = SHARED_BYTES // (a_block * SHARED_BYTES_AT_ONCE)

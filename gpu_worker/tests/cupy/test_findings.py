@@ -136,6 +136,8 @@ def test_a_cut_or_changed_request_is_refused(cut: int) -> None:
         (256, 32, 100 * 1024, 0.25, "shared memory"),
         (32, 16, 0, 0.5, "blocks"),
         (128, 255, 0, 0.125, "registers"),
+        # 21 warps' registers, but five in each quarter of the multiprocessor.
+        (32, 96, 0, 20 / 64, "registers"),
     ],
 )
 def test_occupancy_is_what_bounds_it(

@@ -86,7 +86,23 @@ def test_a_kernels_bytes_barriers_and_occupancy_are_reported(
     size = 16 * 1024 * 4
     assert 2 * size < forward.bytes_read < 2.4 * size
     assert kernel.registers is None or (kernel.registers > 8 and kernel.occupancy == 1.0)
+    assert graded.report.findings == []
     assert any("reads its argument 1 (an array) twice" in a for a in graded.report.notes)
+
+
+def test_what_no_device_would_compile_is_told(right_kernel: str, grade_cupy: GradeCupy) -> None:
+    """The C library's names are there on a processor; NVIDIA's compiler for programs has none."""
+    line = "    A square = 0;"
+    source = right_kernel.replace(line, "    A square = INFINITY - INFINITY > 0;", 1)
+    assert source != right_kernel
+    graded = grade_cupy(source, "rmsnorm")
+    assert graded.outcome == "accepted"
+    told = [f for f in graded.report.findings if f.kind == "compile-error"]
+    assert {item.severity for item in told} == {"warning"}
+    assert {source.splitlines()[(item.line or 0) - 1].strip() for item in told} == {
+        "A square = INFINITY - INFINITY > 0;"
+    }
+    assert 'identifier "INFINITY" is undefined' in told[0].message
 
 
 def test_counts_of_a_source_can_be_had_for_a_chapter(zygote: Zygote, right_kernel: str) -> None:
