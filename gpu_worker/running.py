@@ -232,7 +232,10 @@ def _case_failure(item: JudgedCase, lines: int, found: Sequence[Finding]) -> Fai
 
 def _program_stop(run: RunResult, limits: Mapping[str, float]) -> Stop | None:
     """Return why a program did not come to its end; None if it did, also by `sys.exit()`."""
-    if run.overflow or run.forged:
+    if run.forged:
+        text = "The program wrote to a file descriptor that it did not open, and was stopped."
+        return Stop(Outcome.RUNTIME_ERROR, text)
+    if run.overflow:
         text = "The program printed more than allowed and was stopped. Print less."
         limit = f"{OUTPUT_DRAIN_BYTES >> 20} MB"
         return Stop(Outcome.OUTPUT_LIMIT, text, limit=limit, measured=f"more than {limit}")

@@ -282,6 +282,9 @@ def _reason_to_stop(
     earlier: Sequence[RunResult],
 ) -> Stop | None:
     """Return why the run did not come to its regular end; None if it did, or nothing says why."""
+    if run.forged or transcript.forged:
+        # First: whatever limit such a program runs into as well, a person looks at it.
+        return FLAGGED_STOP
     if run.overflow == "output":
         return Stop(
             Outcome.OUTPUT_LIMIT,
@@ -305,8 +308,6 @@ def _reason_to_stop(
         return Stop(Outcome.MEMORY_LIMIT, text, limit=limit, measured=f"more than {limit}")
     if timeout := _time_stop(run, limits, earlier):
         return timeout
-    if run.forged or transcript.forged:
-        return FLAGGED_STOP
     if transcript.ended and run.ending == "ended" and run.exit_code == 0:
         return None
     return crash_stop(run, limits)

@@ -55,7 +55,7 @@ class RunResult:
 
     frames: list[Frame] = field(default_factory=list)
     forged: str = ""
-    """Why the frames could not be read on, empty where they could."""
+    """Why the frames could not be read on, which ended the run; empty where they could."""
     output: bytes = b""
     output_total: int = 0
     overflow: str = ""
@@ -164,7 +164,8 @@ class Collector:
                     return
         except WireError as error:
             self._result.forged = str(error)
-            self._selector.unregister(descriptor)
+            # Nothing that it sends is read any more, so it would only wait for its time limit.
+            self._hang_up(descriptor)
 
     def _take_end(self, descriptor: int) -> None:
         if os.read(descriptor, _READ_BYTES):
@@ -185,8 +186,12 @@ class Collector:
             self._overflow("output", descriptor)
 
     def _overflow(self, what: str, descriptor: int) -> None:
-        """Stop reading there, and have the supervisor kill the runner."""
+        """Note which limit ended the run, and end it."""
         self._result.overflow = self._result.overflow or what
+        self._hang_up(descriptor)
+
+    def _hang_up(self, descriptor: int) -> None:
+        """Stop reading there, and have the supervisor kill the runner."""
         self._selector.unregister(descriptor)
         with contextlib.suppress(OSError):
             self._status.shutdown(socket.SHUT_WR)

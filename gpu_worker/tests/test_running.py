@@ -42,6 +42,7 @@ def zygote() -> Iterator[Zygote]:
         ("x = [0] * 10**9\n", "memory_limit", 1, "more memory than allowed"),
         ("while True: print('hello' * 2000)\n", "output_limit", None, "printed more"),
         ("input()\n", "runtime_error", 1, "EOFError"),
+        ("import os\nos.write(4, b'x' * 99)\n", "runtime_error", None, "did not open"),
     ],
 )
 def test_a_program_shows_its_output_and_what_ended_it(

@@ -6,6 +6,14 @@
 import os
 import struct
 
+BEGIN, ARRAY, CALL = 1, 2, 6
+
+
+def record(kind, position=0, payload=b""):
+    return struct.pack("<BHHQ", kind, 0, position, len(payload)) + payload
+
+
+# As the first public case goes: the class is made, forward is called, y is sent.
 body = struct.pack("<BB2Q", 10, 2, 1 << 62, 4) + bytes(16)
-os.write(4, struct.pack("<BHHQ", 1, 0, 0, 0) + struct.pack("<BHHQ", 2, 0, 1, len(body)) + body)
+os.write(4, record(BEGIN) + record(CALL) + record(CALL, 1) + record(ARRAY, 1, body))
 os._exit(0)
