@@ -14,9 +14,8 @@ is bounded: a time shorter than a copy of the least bytes is refused, and no tim
 from __future__ import annotations
 
 import math
-import statistics
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -27,15 +26,15 @@ from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.job import DeviceJob, announced
 from gpu_worker.gpu.referee import Errand, Placed, Worst
 from gpu_worker.gpu.referee_client import RefereeProcess
-from gpu_worker.gpu.timing_plan import ARRAYS_MOVED, Plan, huge_plan, timing_plan
+from gpu_worker.gpu.timing_plan import Plan, huge_plan, timing_plan
 from gpu_worker.gpu.warming import warmed
 from gpu_worker.judge.case import Case, ScriptBuilder, quantity_of
 from gpu_worker.judge.compare import CaseVerdict, Deviation, judge_case
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import FLAGGED_STOP, Stop, crash_stop, run_request
-from gpu_worker.judge.speed import FASTEST_SHARE, Sample, Timed
-from gpu_worker.judge.transcript import PlayedCase, Raised, Refused, problem_of
-from gpu_worker.protocol import Outcome, Speed, SpeedRow
+from gpu_worker.judge.timed_calls import Sample, Talk, Timed, TimedTalk, expect, speed_row
+from gpu_worker.judge.transcript import PlayedCase
+from gpu_worker.protocol import Outcome, Speed
 from gpu_worker.sandbox.client import RunResult, Zygote
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError, decode_head
 
@@ -49,9 +48,6 @@ _REFERENCES: Final = {
     "fused_cupy": "the fused reference kernels",
     "reference_cupy": "the reference of array expressions",
 }
-_IMPOSSIBLE: Final = (
-    "This time is shorter than moving the bytes takes, so it cannot be right and is not counted."
-)
 
 
 def measure_on_device(
@@ -110,10 +106,11 @@ def play_plan(
     return Timed(talk.summary(), talk.failed(), talk.reason_to_stop(run, limits), talk.case, run)
 
 
-class Conversation:
+class Conversation(TimedTalk):
     """The judge's side of the calls: what it does at each frame, and what it saw."""
 
     referee: Any
+    job: DeviceJob
 
     def __init__(
         self,
@@ -123,6 +120,7 @@ class Conversation:
         plan: Plan,
         modulus: str = "",
     ) -> None:
+        super().__init__()
         self.exercise, self.plan, self.rng = exercise, plan, rng
         self._modulus = modulus or _best(exercise)
         self.parameters = {
@@ -146,12 +144,8 @@ class Conversation:
         self.errand = self._errand()
         self.samples: dict[str, list[Sample]] = {kind: [] for kind in plan.directions}
         self.wrong: tuple[str, Worst | None] | None = None
-        self.problem: Raised | Refused | None = None
-        self.forged = ""
-        self.finished = False
         self._started = 0.0
         self._round_trip = 0.0
-        self._state: Generator[None, tuple[Frame, float], None] = self._talk()
 
     # --- the conversation ---------------------------------------------------------------------
     def begin(self) -> None:
@@ -159,26 +153,9 @@ class Conversation:
         self._round_trip = self.referee.round_trip()
         # Only now: the referee has waited for the driver to come up.
         self._started = time.perf_counter()
-        next(self._state)
+        super().begin()
 
-    def on_frame(self, frame: Frame) -> None:
-        """Take a frame, with the time at which it came, and let the runner go on."""
-        now = time.perf_counter()
-        if self.forged or frame.kind is Kind.END:
-            return
-        if frame.kind in (Kind.RAISED, Kind.REFUSED):
-            self.problem = problem_of(frame)
-            return
-        try:
-            self._state.send((frame, now))
-        except StopIteration:
-            self.finished = True
-        except WireError as error:
-            self.forged = str(error)
-            self.job.stop()
-
-    def _talk(self) -> Generator[None, tuple[Frame, float], None]:
-        """One call after the other; takes (frame, time), raises WireError at a wrong one."""
+    def _talk(self) -> Talk:
         step = 0
         for number in range(self.plan.calls):
             if number and time.perf_counter() - self._started > BUDGET_SECONDS:
@@ -187,26 +164,26 @@ class Conversation:
                 yield from self._one(step, direction)
                 step += 1
             frame, _ = yield
-            _expect(frame, 2)
+            expect(frame, Kind.BEGIN, 2)
             self._check(frame)
             if self.wrong:
                 break
         self.job.stop()
 
-    def _one(self, step: int, direction: str) -> Generator[None, tuple[Frame, float], None]:
+    def _one(self, step: int, direction: str) -> Talk:
         referee = self.referee
         referee.draw(direction)
         first = bool(self.rng.integers(2)) and self.plan.is_timed
         own = referee.own(direction) if first else None
         self.job.mark(2 * step + 1)
         frame, _ = yield
-        _expect(frame, 0)
+        expect(frame, Kind.BEGIN, 0)
         # Now, since the input has just come by way of the caches.
         referee.flush()
         begun = time.perf_counter()
         self.job.mark(2 * step + 2)
         frame, ended = yield
-        _expect(frame, 1)
+        expect(frame, Kind.BEGIN, 1)
         if self.plan.is_timed:
             copy, reference = own or referee.own(direction)
             took = max(ended - begun - self._round_trip, SHORTEST_SECONDS)
@@ -272,34 +249,13 @@ class Conversation:
         if not all(self.samples.values()) or self.forged or self.problem or self.wrong:
             return None
         copies = [sample.copy for rows in self.samples.values() for sample in rows]
-        rows = [self._row(kind, rows, min(copies)) for kind, rows in self.samples.items()]
+        nbytes = self.plan.nbytes
+        rows = [speed_row(kind, rows, min(copies), nbytes) for kind, rows in self.samples.items()]
         return Speed(
             shape=list(self.plan.shape),
             dtype=self.plan.dtype.name,
             reference=_REFERENCES[self._modulus],
             rows=rows,
-        )
-
-    def _row(self, kind: str, samples: Sequence[Sample], best_copy: float) -> SpeedRow:
-        # A copy reads and writes: two arrays.
-        share = ARRAYS_MOVED[kind] / 2
-        times = [sample.submission for sample in samples]
-        of_copy = [min(1.0, share * sample.copy / sample.submission) for sample in samples]
-        to_best = [sample.submission / sample.reference for sample in samples]
-        impossible = min(times) * FASTEST_SHARE < share * best_copy
-        return SpeedRow(
-            direction=kind,
-            calls=len(samples),
-            ms=statistics.median(times) * 1e3,
-            spread_ms=_spread(times) * 1e3,
-            reference_ms=statistics.median(sample.reference for sample in samples) * 1e3,
-            copy_ms=statistics.median(sample.copy for sample in samples) * 1e3,
-            megabytes=ARRAYS_MOVED[kind] * self.plan.nbytes / 1e6,
-            copy_fraction=0.0 if impossible else statistics.median(of_copy),
-            copy_fraction_spread=_spread(of_copy),
-            times_reference=statistics.median(to_best),
-            times_reference_spread=_spread(to_best),
-            refused=_IMPOSSIBLE if impossible else "",
         )
 
     # --- the case -----------------------------------------------------------------------------
@@ -356,11 +312,6 @@ def _best(exercise: Exercise) -> str:
     return fused.stem if fused.is_file() else "reference_cupy"
 
 
-def _expect(frame: Frame, position: int) -> None:
-    if (frame.kind, frame.position) != (Kind.BEGIN, position):
-        raise WireError(f"a frame {frame.kind.name} where BEGIN {position} belongs")
-
-
 def _read_heads(payload: bytes) -> list[tuple[np.dtype[Any], tuple[int, ...]]]:
     """Return dtypes and shapes of a call's results.
 
@@ -376,11 +327,3 @@ def _read_heads(payload: bytes) -> list[tuple[np.dtype[Any], tuple[int, ...]]]:
         found.append((dtype, shape))
         offset += 4 + size
     return found
-
-
-def _spread(values: Sequence[float]) -> float:
-    """Half the distance between the quartiles; of fewer than four values, between the extremes."""
-    if len(values) < 4:
-        return (max(values) - min(values)) / 2
-    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
-    return (high - low) / 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,9 +12,8 @@ import numpy as np
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.gpu.examination import Facts
 from gpu_worker.judge import dtypes
+from gpu_worker.judge.timed_calls import ARRAYS_MOVED
 
-ARRAYS_MOVED: Final[Mapping[str, int]] = {"forward": 2, "backward": 3}
-"""How many arrays of x's size each direction must at least read or write."""
 LEAST_CALL_BYTES: Final = 500_000_000
 """What a forward call moves at least, so that neither caches nor launches count."""
 LEAST_COPY_SECONDS: Final = 0.5e-3

@@ -14,7 +14,7 @@ from gpu_worker.gpu.examination import Facts
 from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.speed import measure_on_device
 from gpu_worker.judge.case import Case
-from gpu_worker.judge.speed import Timed
+from gpu_worker.judge.timed_calls import Timed
 from gpu_worker.sandbox.client import Zygote
 
 MEASURED_WITHIN_SECONDS: Final = 30.0

@@ -12,7 +12,7 @@ import numpy as np
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.case import Case
-from gpu_worker.judge.speed import Timed
+from gpu_worker.judge.timed_calls import Timed
 from gpu_worker.sandbox.client import Zygote
 
 

@@ -8,10 +8,8 @@ timed output that is wrong is a wrong answer like any other.
 from __future__ import annotations
 
 import math
-import statistics
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -24,11 +22,20 @@ from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import FLAGGED_STOP, Stop, crash_stop, run_request
 from gpu_worker.judge.reference import expected_results, reference_class
 from gpu_worker.judge.shared_job import SharedJob
-from gpu_worker.judge.transcript import PlayedCase, Raised, Refused, problem_of
-from gpu_worker.protocol import Speed, SpeedRow
+from gpu_worker.judge.timed_calls import (
+    ARRAYS_MOVED,
+    Sample,
+    Talk,
+    Timed,
+    TimedTalk,
+    expect,
+    speed_row,
+)
+from gpu_worker.judge.transcript import PlayedCase
+from gpu_worker.protocol import Speed
 from gpu_worker.sandbox.client import RunResult, Zygote
 from gpu_worker.sandbox.inside import wire
-from gpu_worker.sandbox.inside.wire import ArrayValue, Frame, Kind, WireError
+from gpu_worker.sandbox.inside.wire import ArrayValue, Kind
 
 CALLS: Final = 5
 BUDGET_SECONDS: Final = 0.25
@@ -36,35 +43,7 @@ BUDGET_SECONDS: Final = 0.25
 WALL_SECONDS: Final = 5.0
 """So that the first call, which the budget always allows, is judged however slow it is. Who needs
 longer for it is not timed, and is judged by the cases alone."""
-FASTEST_SHARE: Final = 1.05
-"""A time below that of a copy by more than this factor is impossible."""
-ARRAYS_MOVED: Final[Mapping[str, int]] = {"forward": 2, "backward": 3}
-"""How many arrays of x's size each direction must at least read or write."""
-
 Array = NDArray[Any]
-
-
-@dataclass(slots=True)
-class Sample:
-    """One call's times in seconds."""
-
-    submission: float
-    reference: float
-    copy: float
-
-
-@dataclass(slots=True)
-class Timed:
-    """What timing gave: the message, the first call that was wrong, and why it broke off.
-
-    Too slow to be timed is no reason to break off: then `speed` is None, and nothing else.
-    """
-
-    speed: Speed | None = None
-    failed: JudgedCase | None = None
-    stop: Stop | None = None
-    case: Case | None = None
-    run: RunResult = field(default_factory=RunResult)
 
 
 def measure_speed(
@@ -92,13 +71,16 @@ def measure_speed(
     return Timed(talk.summary(), talk.failed(), stop, talk.case, run)
 
 
-class _Conversation:
+class _Conversation(TimedTalk):
     """The judge's side of the timed calls: what it does at each frame, and what it saw."""
+
+    job: SharedJob
 
     def __init__(
         self, exercise: Exercise, source: str, rng: np.random.Generator, modulus: str
     ) -> None:
         assert exercise.timed_shape is not None  # noqa: S101  the caller has looked
+        super().__init__()
         self.exercise = exercise
         self.shape = exercise.timed_shape
         self.rng = rng
@@ -120,35 +102,9 @@ class _Conversation:
         self.inputs: list[list[Array]] = []
         self.results: list[list[Array]] = []
         self.samples: dict[str, list[Sample]] = {kind: [] for kind in ARRAYS_MOVED}
-        self.problem: Raised | Refused | None = None
-        self.forged = ""
-        self.finished = False
-        self._state = self._talk()
-        self._go = 0.0
 
     # --- the conversation ---------------------------------------------------------------------
-    def begin(self) -> None:
-        """Offer the first array."""
-        next(self._state)
-
-    def on_frame(self, frame: Frame) -> None:
-        """Take a frame, with the time at which it came, and let the runner go on."""
-        now = time.perf_counter()
-        if self.forged or frame.kind is Kind.END:
-            return
-        if frame.kind in (Kind.RAISED, Kind.REFUSED):
-            self.problem = problem_of(frame)
-            return
-        try:
-            self._state.send((frame, now))
-        except StopIteration:
-            self.finished = True
-        except WireError as error:
-            self.forged = str(error)
-            self.job.stop()
-
-    def _talk(self) -> Any:
-        """One call after the other; takes (frame, time), raises WireError at a wrong one."""
+    def _talk(self) -> Talk:
         sent = [place for place, _ in self.case.compared()]
         for number in range(CALLS):
             if number and time.perf_counter() - self.started > BUDGET_SECONDS:
@@ -160,21 +116,21 @@ class _Conversation:
                 yield from self._one(2 * (2 * number + step), kind, step, array)
             for place in sent:
                 frame, _ = yield
-                _expect(frame, Kind.ARRAY, place)
+                expect(frame, Kind.ARRAY, place)
                 self.results[-1].append(wire.decode_array(frame.payload))
         self.job.stop()
 
-    def _one(self, mark: int, kind: str, step: int, array: Array) -> Any:
+    def _one(self, mark: int, kind: str, step: int, array: Array) -> Talk:
         first = bool(self.rng.integers(2))
         own = self._own_times(kind, array) if first else None
         self.job.put(self.places[step], array)
         self.job.mark(mark + 1)
         frame, _ = yield
-        _expect(frame, Kind.BEGIN, 0)
+        expect(frame, Kind.BEGIN, 0)
         begun = time.perf_counter()
         self.job.mark(mark + 2)
         frame, ended = yield
-        _expect(frame, Kind.BEGIN, 1)
+        expect(frame, Kind.BEGIN, 1)
         copy, reference = own or self._own_times(kind, array)
         self.samples[kind].append(Sample(ended - begun, reference, copy))
 
@@ -212,30 +168,13 @@ class _Conversation:
         if not judged or not all(self.samples.values()) or self.forged or self.problem:
             return None
         copies = [sample.copy for rows in self.samples.values() for sample in rows]
-        rows = [self._row(kind, rows, min(copies)) for kind, rows in self.samples.items()]
-        return Speed(shape=list(self.shape), dtype="float32", rows=rows)
-
-    def _row(self, kind: str, samples: list[Sample], best_copy: float) -> SpeedRow:
-        size = math.prod(self.shape) * 4
-        # A copy reads and writes: two arrays.
-        share = ARRAYS_MOVED[kind] / 2
-        times = [sample.submission for sample in samples]
-        of_copy = [share * sample.copy / sample.submission for sample in samples]
-        to_best = [sample.submission / sample.reference for sample in samples]
-        impossible = min(times) * FASTEST_SHARE < share * best_copy
-        return SpeedRow(
-            direction=kind,
-            calls=len(samples),
-            ms=_median(times) * 1e3,
-            spread_ms=_spread(times) * 1e3,
-            reference_ms=_median([sample.reference for sample in samples]) * 1e3,
-            copy_ms=_median([sample.copy for sample in samples]) * 1e3,
-            megabytes=ARRAYS_MOVED[kind] * size / 1e6,
-            copy_fraction=0.0 if impossible else _median(of_copy),
-            copy_fraction_spread=_spread(of_copy),
-            times_reference=_median(to_best),
-            times_reference_spread=_spread(to_best),
-            refused=_IMPOSSIBLE if impossible else "",
+        nbytes = math.prod(self.shape) * 4
+        return Speed(
+            shape=list(self.shape),
+            dtype="float32",
+            rows=[
+                speed_row(kind, rows, min(copies), nbytes) for kind, rows in self.samples.items()
+            ],
         )
 
     def _yardstick(self, modulus: str) -> Any:
@@ -274,16 +213,6 @@ class _Conversation:
         )
 
 
-_IMPOSSIBLE: Final = (
-    "This time is shorter than moving the bytes takes, so it cannot be right and is not counted."
-)
-
-
-def _expect(frame: Frame, kind: Kind, position: int) -> None:
-    if (frame.kind, frame.position) != (kind, position):
-        raise WireError(f"a frame {frame.kind.name} where {kind.name} belongs")
-
-
 def _fresh(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
     """Return numbers between -2 and 2: the quickest to draw that are new each time."""
     values = rng.random(shape, dtype=np.float32)
@@ -300,15 +229,3 @@ def _timed(work: Callable[[], object]) -> float:
     begun = time.perf_counter()
     work()
     return time.perf_counter() - begun
-
-
-def _median(values: list[float]) -> float:
-    return statistics.median(values)
-
-
-def _spread(values: list[float]) -> float:
-    """Half the distance between the quartiles; of fewer than four values, between the extremes."""
-    if len(values) < 4:
-        return (max(values) - min(values)) / 2
-    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
-    return (high - low) / 2

@@ -10,7 +10,8 @@ import pytest
 
 from gpu_worker.exercises import Exercise, get
 from gpu_worker.judge import speed
-from gpu_worker.judge.speed import Timed, measure_speed
+from gpu_worker.judge.speed import measure_speed
+from gpu_worker.judge.timed_calls import Timed
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.tests.conftest import Grade
 
@@ -136,18 +137,6 @@ def test_a_program_that_ends_in_a_timed_call_is_not_accepted(grade: Grade, right
     assert graded.report.failure is not None
     assert "ended by itself" in graded.report.failure.message
     assert [group.id for group in graded.report.groups if not group.passed] == ["state"]
-
-
-def test_a_time_below_the_memorys_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    talk = speed._Conversation(small(), "", np.random.default_rng(0), "chunked_numpy")
-    fast = [speed.Sample(submission=0.9e-3, reference=2e-3, copy=1e-3)] * 3
-    honest = [speed.Sample(submission=1.6e-3, reference=2e-3, copy=1e-3)] * 3
-    assert talk._row("backward", fast, 1e-3).refused
-    assert talk._row("backward", fast, 1e-3).copy_fraction == 0
-    row = talk._row("backward", honest, 1e-3)
-    assert not row.refused
-    assert row.copy_fraction == pytest.approx(1.5 / 1.6)
-    assert row.times_reference == pytest.approx(0.8)
 
 
 def test_a_submission_too_slow_to_time_is_accepted_without_a_speed(

@@ -18,7 +18,7 @@ from gpu_worker.gpu.limits import limits_of
 from gpu_worker.gpu.referee import Errand, Referee, Worst
 from gpu_worker.gpu.speed import Conversation, play_plan
 from gpu_worker.gpu.timing_plan import Plan
-from gpu_worker.judge.speed import Sample, Timed
+from gpu_worker.judge.timed_calls import Timed
 from gpu_worker.sandbox.device_zygote import DeviceZygote
 from gpu_worker.sandbox.errors import SandboxError
 from gpu_worker.sandbox.inside.wire import Frame, Kind, encode_head
@@ -202,26 +202,6 @@ def test_the_job_reveals_its_size_to_nobody_and_lets_results_be_written() -> Non
         ends = [room.place + room.nbytes for room in job.inputs.values()]
         assert max(ends) <= job.results[0].place
         assert job.results[-1].place + job.results[-1].nbytes <= job.nbytes
-
-
-# --- what is reported ----------------------------------------------------------------------------
-def row(samples: list[Sample]) -> Any:
-    talk = Conversation(get("rmsnorm"), "", np.random.default_rng(1), SMALL, "reference_cupy")
-    with talk.job:
-        return talk._row("forward", samples, min(sample.copy for sample in samples))
-
-
-def test_a_time_below_that_of_a_copy_is_refused_and_counts_nothing() -> None:
-    possible = row([Sample(1.1e-3, 1.0e-3, 1.0e-3)] * 3)
-    assert (possible.refused, round(possible.copy_fraction, 3)) == ("", 0.909)
-    assert (possible.ms, possible.reference_ms, possible.copy_ms) == (1.1, 1.0, 1.0)
-    refused = row([Sample(1.1e-3, 1.0e-3, 1.0e-3), Sample(0.9e-3, 1.0e-3, 1.0e-3)])
-    assert "shorter than moving the bytes" in refused.refused
-    assert refused.copy_fraction == 0.0
-
-
-def test_no_time_counts_for_more_than_a_copy() -> None:
-    assert row([Sample(0.98e-3, 1.0e-3, 1.0e-3)] * 5).copy_fraction == 1.0
 
 
 def test_heads_that_are_no_heads_are_no_honest_runners() -> None:
