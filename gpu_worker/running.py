@@ -221,13 +221,13 @@ def _case_failure(item: JudgedCase, lines: int, found: Sequence[Finding]) -> Fai
         line = problem.line if 1 <= problem.line <= lines else None
         trace = reporting.clean_text(problem.traceback)
         if problem.message:
-            message = f"{message} {reporting.clean_text(problem.message)[:300]}"
+            message = f"{message} {problem.message[:300]}"
     if isinstance(problem, Refused) and problem.reason is Reason.KERNEL_FAULT:
         cause = next((each for each in found if each.kind == problem.text), None)
         if cause:
             line = cause.line
             message = f"{message} {cause.message}"
-    return Failure(message=message[:4_000], line=line, traceback=trace)
+    return Failure(message=reporting.clean_text(message)[:4_000], line=line, traceback=trace)
 
 
 def _program_stop(run: RunResult, limits: Mapping[str, float]) -> Stop | None:

@@ -103,7 +103,8 @@ def case_failure(item: JudgedCase, lines: int, titles: Mapping[str, str]) -> Fai
         line = problem.line if 1 <= problem.line <= lines else None
         if item.case.public:
             trace = clean_text(problem.traceback)[:_MAX_TRACEBACK]
-    text = f"In {place_of(item.case, titles)}: {message}"
+    # In a public case it holds the learner's own words, such as the name of a method.
+    text = clean_text(f"In {place_of(item.case, titles)}: {message}")
     return Failure(message=text[:_MAX_MESSAGE], line=line, traceback=trace)
 
 

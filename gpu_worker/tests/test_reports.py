@@ -13,7 +13,9 @@ from gpu_worker.exercises.stored import stored
 from gpu_worker.judge import casegen
 from gpu_worker.judge.reporting import clean_text
 from gpu_worker.protocol import Phase
+from gpu_worker.running import run_public_cases
 from gpu_worker.sandbox import isolation
+from gpu_worker.sandbox.client import Zygote
 from gpu_worker.tests.conftest import Grade
 
 
@@ -235,6 +237,20 @@ def test_public_only_runs_the_public_cases_only(grade: Grade, right: str) -> Non
 )
 def test_text_of_a_program_is_freed_of_control_characters(raw: bytes | str, clean: str) -> None:
     assert clean_text(raw) == clean
+
+
+def test_the_name_of_a_method_is_freed_of_control_characters(
+    grade: Grade, zygote: Zygote, right: str
+) -> None:
+    source = right + (
+        "\ndef forward(self): pass\nforward.__qualname__ = 'x\\x00\\x1b[31m'\n"
+        "RMSNormScratch.forward = forward\n"
+    )
+    graded = grade(source, cases="public").report.failure
+    tried = run_public_cases(get("rmsnorm"), source, zygote)[1].cases[0].failure
+    for failure in (graded, tried):
+        assert failure is not None
+        assert "Python says: x[31m() takes 1 positional" in failure.message
 
 
 def test_the_command_prints_a_report_and_says_by_its_code_whether_it_passed(
