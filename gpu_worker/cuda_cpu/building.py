@@ -29,7 +29,8 @@ _LIMITS: Final = compiling.CompilerLimits(cpu_seconds=3, wall_seconds=45.0)
 class Build:
     """A library for `device.Module`. `diagnostics` are notes on the text, such as 1/D of integers.
 
-    `key` names source, flags and runtime; `seconds` is the time that compiling took.
+    `key` names source, flags and runtime; `seconds` is the time that compiling took by the clock,
+    `cpu_seconds` that of the processor.
     """
 
     library: bytes
@@ -38,6 +39,7 @@ class Build:
     diagnostics: tuple[Diagnostic, ...]
     cached: bool
     seconds: float
+    cpu_seconds: float
 
 
 _cache = Cache()
@@ -68,10 +70,10 @@ def compile_source(
     key = _key(translation)
     library = _cache.get(key)
     if library is not None:
-        return Build(library, key, translation.kernels, notes, cached=True, seconds=0.0)
-    library, seconds = _compile(translation, source)
+        return Build(library, key, translation.kernels, notes, True, 0.0, 0.0)
+    library, run = _compile(translation, source)
     _cache.put(key, library)
-    return Build(library, key, translation.kernels, notes, cached=False, seconds=seconds)
+    return Build(library, key, translation.kernels, notes, False, run.seconds, run.cpu_seconds)
 
 
 def forget() -> None:
@@ -98,7 +100,7 @@ def _key(translation: Translation) -> str:
     return digest.hexdigest()
 
 
-def _compile(translation: Translation, source: str) -> tuple[bytes, float]:
+def _compile(translation: Translation, source: str) -> tuple[bytes, compiling.CompilerRun]:
     with compiling.work_folder() as folder:
         written = folder / "kernel.cpp"
         written.write_text(translation.text, encoding="ascii")
@@ -115,8 +117,10 @@ def _compile(translation: Translation, source: str) -> tuple[bytes, float]:
         except SandboxError as error:
             raise CompilerMissingError(str(error)) from error
         if run.returncode or run.stopped:
-            raise messages.compile_error(run, source)
-        return _read(folder / "kernel.so"), run.seconds
+            error = messages.compile_error(run, source)
+            error.cpu_seconds = run.cpu_seconds
+            raise error
+        return _read(folder / "kernel.so"), run
 
 
 def _read(path: Path) -> bytes:

@@ -9,11 +9,15 @@ from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
 
 
 class CompileError(RuntimeError):
-    """The source is wrong, or asks for what a kernel may not have. The text is for its author."""
+    """The source is wrong, or asks for what a kernel may not have. The text is for its author.
+
+    `cpu_seconds` is the processor time that it took the compiler to say so.
+    """
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         super().__init__("\n".join(str(item) for item in diagnostics))
         self.diagnostics = tuple(diagnostics)
+        self.cpu_seconds = 0.0
 
 
 class CompilerMissingError(RuntimeError):

@@ -26,7 +26,7 @@ KERNEL_LIMITS: Final[Mapping[str, float]] = {
     "build_seconds": 40.0,
 }
 """What differs on the CuPy track: waiting for the compiler takes time, if not the program's, and
-each thread of a block has a stack. `build_seconds` adds up builds that run side by side."""
+each thread of a block has a stack. `build_seconds` is processor time, of all builds together."""
 
 CODE_LIMITS: Final[Mapping[str, float]] = {
     **DEFAULT_LIMITS,

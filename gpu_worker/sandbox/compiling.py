@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from gpu_worker.sandbox import bubblewrap
 from gpu_worker.sandbox.errors import SandboxError
@@ -30,6 +30,10 @@ _SYSTEM: Final = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libe
 _LINKS: Final = ("/bin", "/lib", "/lib32", "/lib64")
 _MESSAGE_BYTES: Final = 256 * 1024
 _OPEN_FILES: Final = 64
+_TIMED: Final = ("/bin/sh", "-c", '"$@"; ended=$?; times; exit $ended', "sh")
+"""Says behind all other messages what time it took: bubblewrap does not tell of its children's."""
+_TIMES: Final = re.compile(rb"\d+m[\d.]+s \d+m[\d.]+s\n(\d+)m([\d.]+)s (\d+)m([\d.]+)s\n\Z")
+_TIMES_BYTES: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,17 @@ class CompilerLimits:
 
 @dataclass(frozen=True, slots=True)
 class CompilerRun:
-    """How a run ended. `stopped` names the limit that ended it, "" if none did; `seconds`: wall."""
+    """How a run ended. `stopped` names the limit that ended it, "" if none did.
+
+    `seconds` is by the clock; `cpu_seconds` is the processor's time for the program and its own
+    programs, 0 where the run was cut off.
+    """
 
     returncode: int
     messages: str
     stopped: str
     seconds: float
+    cpu_seconds: float = 0.0
 
 
 @contextlib.contextmanager
@@ -79,6 +88,7 @@ def run(
     """
     limits = limits or CompilerLimits()
     failures = []
+    command = [*_TIMED, *command]
     for program in bubblewrap.programs():
         words = [*_walls(program, folder, readable), *command]
         result = _run(words, limits)
@@ -157,10 +167,22 @@ def _run(words: Sequence[str], limits: CompilerLimits, folder: Path = Path("/"))
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        end, cpu_seconds = _times(messages)
         messages.seek(0)
-        text = messages.read(_MESSAGE_BYTES).decode("utf-8", "replace")
+        text = messages.read(min(end, _MESSAGE_BYTES)).decode("utf-8", "replace")
     seconds = time.monotonic() - begun
-    return CompilerRun(process.returncode, text, stopped or _reason(text), seconds)
+    return CompilerRun(process.returncode, text, stopped or _reason(text), seconds, cpu_seconds)
+
+
+def _times(messages: IO[bytes]) -> tuple[int, float]:
+    """Return where the messages end and `times` begins, and the processor time that it tells."""
+    end = messages.seek(0, os.SEEK_END)
+    start = messages.seek(max(0, end - _TIMES_BYTES))
+    told = _TIMES.search(messages.read())
+    if told is None:
+        return end, 0.0
+    user_minutes, user, system_minutes, system = (float(number) for number in told.groups())
+    return start + told.start(), 60 * (user_minutes + system_minutes) + user + system
 
 
 def _limited(limits: CompilerLimits) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def test_a_run_that_waited_for_the_compiler_is_begun_again_once(
 def test_each_runs_builds_are_timed_for_themselves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(builds, "_compile", lambda request: (BuildAnswer(error="no"), b""))
+    monkeypatch.setattr(builds, "_compile", lambda request: (BuildAnswer(error="no"), b"", 2.5))
     sent = building.encode_build(BuildRequest("source", (), ()))
     with Builds(str(tmp_path), LIMITS) as made:
         made.begin_run()
@@ -56,4 +57,17 @@ def test_each_runs_builds_are_timed_for_themselves(
         first = made.finish()
         made.begin_run()
         assert made.finish() == 0.0
-    assert 0.0 < first == made.seconds
+    assert 0.0 < first < 2.5
+    assert made.seconds == 2.5
+
+
+def test_what_building_may_take_is_the_processors_time() -> None:
+    """A source that was not built before, so that there is something to time."""
+    kernel = f'extern "C" __global__ void k(int* y) {{ y[0] = {random.getrandbits(31)}; }}'
+    answer, library, good = builds._compile(BuildRequest(kernel, (), ()))
+    wrong, nothing, bad = builds._compile(BuildRequest(kernel.replace("int*", "No*"), (), ()))
+    assert (answer.error, nothing) == ("", b"")
+    assert library
+    assert "'No'" in wrong.error
+    assert good > 0 < bad
+    assert builds._compile(BuildRequest(kernel, (), ()))[2] == 0.0
