@@ -117,9 +117,9 @@ def _compile(translation: Translation, source: str) -> tuple[bytes, compiling.Co
         except SandboxError as error:
             raise CompilerMissingError(str(error)) from error
         if run.returncode or run.stopped:
-            error = messages.compile_error(run, source)
-            error.cpu_seconds = run.cpu_seconds
-            raise error
+            wrong = messages.compile_error(run, source)
+            wrong.cpu_seconds = run.cpu_seconds
+            raise wrong
         return _read(folder / "kernel.so"), run
 
 
