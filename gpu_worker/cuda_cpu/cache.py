@@ -59,11 +59,14 @@ class Cache:
     @staticmethod
     def prune(folder: Path, kept: int = KEPT) -> None:
         """Remove the oldest libraries where there are more than are kept."""
-        found = sorted(
-            (path.stat().st_mtime, path) for path in folder.iterdir() if path.suffix == ".so"
-        )
+        found = []
+        for path in folder.iterdir():
+            # Another worker may have removed it, here and below.
+            with contextlib.suppress(FileNotFoundError):
+                if path.suffix == ".so":
+                    found.append((path.stat().st_mtime, path))
+        found.sort()
         for _, path in found[: max(0, len(found) - kept)]:
-            # Another worker may have removed it.
             with contextlib.suppress(FileNotFoundError):
                 path.unlink()
 

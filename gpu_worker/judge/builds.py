@@ -8,6 +8,7 @@ many, of such a size, taking so long.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import time
@@ -31,6 +32,8 @@ from gpu_worker.sandbox.inside import building
 from gpu_worker.sandbox.inside.building import BuildAnswer, BuildRequest
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
 
+logger = logging.getLogger(__name__)
+
 THREADS: Final = 2
 _MAX_ERROR: Final = 8_000
 _MAX_DIAGNOSTICS: Final = 32
@@ -38,6 +41,7 @@ _NO_FOLDER: Final = (
     "No disk of this worker allows loading programs from it. Mount one without noexec, and name a "
     "folder on it in LEARNML_BUILDS_FOLDER."
 )
+_BROKEN: Final = "Building failed for a reason that lies with this worker."
 _TOO_MANY: Final = "The program asked for more kernels than one submission may build."
 _TOO_LONG: Final = "Building this submission's kernels took more processor time than allowed."
 
@@ -115,24 +119,32 @@ class Builds:
         self._pool.submit(self._build, number, request)
 
     def _build(self, number: int, request: BuildRequest) -> None:
-        if self._count > self._limits["builds"]:
-            self.exceeded, self.limit = _TOO_MANY, f"{self._limits['builds']:g} builds"
-            self.used = f"{self._count} builds"
-            answer, library = BuildAnswer(error=_TOO_MANY), b""
-        elif self.seconds > self._limits["build_seconds"]:
-            self.exceeded, self.limit = _TOO_LONG, f"{self._limits['build_seconds']:g} s"
-            self.used = f"{self.seconds:.1f} s"
-            answer, library = BuildAnswer(error=_TOO_LONG), b""
-        else:
-            begun = time.perf_counter()
-            answer, library, cpu_seconds = _compile(request)
-            with self._lock:
-                self.seconds += cpu_seconds
-                self._this_run += time.perf_counter() - begun
+        try:
+            answer, library = self._answer(request)
+        except Exception:
+            # In a thread of a pool nobody would hear of it, and the runner would wait in vain.
+            logger.exception("building a kernel failed")
+            answer, library = BuildAnswer(error=_BROKEN, missing=True), b""
         if answer.missing:
             self.missing = answer.error
         self.diagnostics[number] = list(answer.diagnostics)
         self._put(number, answer, library)
+
+    def _answer(self, request: BuildRequest) -> tuple[BuildAnswer, bytes]:
+        if self._count > self._limits["builds"]:
+            self.exceeded, self.limit = _TOO_MANY, f"{self._limits['builds']:g} builds"
+            self.used = f"{self._count} builds"
+            return BuildAnswer(error=_TOO_MANY), b""
+        if self.seconds > self._limits["build_seconds"]:
+            self.exceeded, self.limit = _TOO_LONG, f"{self._limits['build_seconds']:g} s"
+            self.used = f"{self.seconds:.1f} s"
+            return BuildAnswer(error=_TOO_LONG), b""
+        begun = time.perf_counter()
+        answer, library, cpu_seconds = _compile(request)
+        with self._lock:
+            self.seconds += cpu_seconds
+            self._this_run += time.perf_counter() - begun
+        return answer, library
 
     def _put(self, number: int, answer: BuildAnswer, library: bytes) -> None:
         assert self._folder is not None  # noqa: S101  nothing is built without one

@@ -364,6 +364,10 @@ def test_the_folder_does_not_grow_without_end(tmp_path: Path) -> None:
     Cache.prune(tmp_path, kept=2)
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.so", "1.so"]
+    # What another worker removes at the same moment is as good as removed here.
+    (tmp_path / "gone.so").symlink_to(tmp_path / "nowhere")
+    Cache.prune(tmp_path, kept=0)
+    assert not list(tmp_path.glob("[0-9].so"))
 
 
 def test_a_folder_that_others_can_write_is_not_trusted(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -59,6 +60,20 @@ def test_each_runs_builds_are_timed_for_themselves(
         assert made.finish() == 0.0
     assert 0.0 < first < 2.5
     assert made.seconds == 2.5
+
+
+def test_a_build_that_breaks_is_answered_and_our_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builds, "_compile", lambda request: os.stat("/no such folder"))
+    sent = building.encode_build(BuildRequest("source", (), ()))
+    with Builds(str(tmp_path), LIMITS) as made:
+        made.begin_run()
+        made.on_frame(Frame(Kind.BUILD, 0, 0, sent))
+        made.finish()
+        answer = building.Builder(lambda number, payload: None, str(tmp_path)).wait(0)
+    assert answer.missing
+    assert "lies with this worker" in made.missing == answer.error
 
 
 def test_what_building_may_take_is_the_processors_time() -> None:
