@@ -19,7 +19,7 @@ from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.builds import Builds, refusals_of, resources_of
 from gpu_worker.judge.case import Case, ScriptBuilder
 from gpu_worker.judge.execution import Execution, execute, judge_run
-from gpu_worker.judge.findings import of_devices_compiler
+from gpu_worker.judge.findings import of_devices_compiler, shown_names
 from gpu_worker.judge.notes import KernelNote, Noted, read_notes
 from gpu_worker.judge.occupancy import occupancy
 from gpu_worker.protocol import Counted, CountedCall, Finding, KernelCounts
@@ -32,12 +32,15 @@ _MUCH: Final = 1.25
 """Moving this many times the least is worth a word."""
 _SCATTERED: Final = 0.6
 _LOW_OCCUPANCY: Final = 0.5
+_MAX_CALLS: Final = 8
 _MAX_KERNELS: Final = 8
 _MAX_ADVICE: Final = 8
 _CONFLICTS_PER_ROW: Final = 32
 
 Needs = Mapping[tuple[int, str], Mapping[str, int]]
 """What kernels need on a device, by the build that they are of and their name."""
+ShownName = Callable[[str], str]
+"""Returns what a report may show of a kernel's name."""
 
 
 @dataclass(slots=True)
@@ -86,16 +89,18 @@ def count(
     )
     result = Count(judge_run(exercise, cases, run, limits), cases, job)
     try:
-        noted = read_notes(run.frames)
+        everything = read_notes(run.frames)
+        noted = [_of_case(everything, number, case) for number, case in enumerate(cases)]
     except WireError:
         return result
     if result.passed:
+        names = shown_names(source)
         result.counts = [
-            _counted(exercise, case, [item for item in noted if item.case == number], builds)
-            for number, case in enumerate(cases)
+            _counted(exercise, case, of_case, builds, lambda kernel: names(kernel) or "kernel")
+            for case, of_case in zip(cases, noted, strict=True)
         ]
         result.counted = result.counts[0] if exercise.counted_shape else None
-        result.findings = _refused(source, noted, builds)
+        result.findings = _refused(source, everything, builds)
     return result
 
 
@@ -131,16 +136,34 @@ def counted_case(exercise: Exercise, shape: tuple[int, int], rng: np.random.Gene
     )
 
 
-def _counted(exercise: Exercise, case: Case, noted: Sequence[Noted], builds: Builds) -> Counted:
+def _of_case(noted: Sequence[Noted], number: int, case: Case) -> list[Noted]:
+    """Return what was noted in a case.
+
+    Raises:
+        WireError: some of it is of no operation of the case, or of more calls than are made.
+    """
+    found = [item for item in noted if item.case == number]
+    if any(item.position >= len(case.script.operations) for item in found):
+        raise WireError("notes on what was never called")
+    if sum(_is_of_a_call(case, item) for item in found) > _MAX_CALLS:
+        raise WireError("notes on more calls than were asked for")
+    return found
+
+
+def _is_of_a_call(case: Case, item: Noted) -> bool:
+    kind = case.script.operations[item.position].kind
+    return item.notes.counts is not None and kind in ARRAYS_MOVED
+
+
+def _counted(
+    exercise: Exercise, case: Case, noted: Sequence[Noted], builds: Builds, shown: ShownName
+) -> Counted:
     needs = _needs(noted, builds)
-    rows = [
-        _call(case, item, needs)
-        for item in noted
-        if item.notes.counts and case.script.operations[item.position].kind in ARRAYS_MOVED
-    ]
+    rows = [_call(case, item, needs, shown) for item in noted if _is_of_a_call(case, item)]
     size = _array_bytes(case)
     advice = [sentence for row in rows for sentence in _advice(exercise, row, size)]
-    advice += [sentence for item in noted for sentence in _read_again(exercise, case, item, size)]
+    for item in noted:
+        advice += _read_again(exercise, case, item, size, shown)
     return Counted(
         shape=list(case.shape), dtype=case.dtype.name, rows=rows, advice=advice[:_MAX_ADVICE]
     )
@@ -177,7 +200,7 @@ def _ran(noted: Sequence[Noted]) -> dict[int, set[str]]:
     return ran
 
 
-def _call(case: Case, item: Noted, needs: Needs) -> CountedCall:
+def _call(case: Case, item: Noted, needs: Needs, shown: ShownName) -> CountedCall:
     direction = case.script.operations[item.position].kind
     counts = item.notes.counts
     assert counts is not None  # noqa: S101  the caller has looked
@@ -190,7 +213,9 @@ def _call(case: Case, item: Noted, needs: Needs) -> CountedCall:
         bytes_written=max(0, counts.bytes_written - cached_written),
         bytes_least=ARRAYS_MOVED[direction] * _array_bytes(case),
         launches=counts.launches,
-        kernels=[_kernel(kernel, rows, needs) for kernel in item.notes.kernels[:_MAX_KERNELS]],
+        kernels=[
+            _kernel(kernel, rows, needs, shown) for kernel in item.notes.kernels[:_MAX_KERNELS]
+        ],
     )
 
 
@@ -212,7 +237,7 @@ def _cached(kernel: KernelNote, case: Case, direction: str) -> int:
     return total * kernel.launches
 
 
-def _kernel(kernel: KernelNote, rows: int, needs: Needs) -> KernelCounts:
+def _kernel(kernel: KernelNote, rows: int, needs: Needs, shown: ShownName) -> KernelCounts:
     counters = kernel.counters
     used = needs.get((kernel.build, kernel.name), {})
     registers, spilled = used.get("registers"), used.get("spill_bytes")
@@ -222,7 +247,7 @@ def _kernel(kernel: KernelNote, rows: int, needs: Needs) -> KernelCounts:
     threads = math.prod(kernel.block)
     known = occupancy(threads, registers, shared) if registers and 0 < threads <= 1024 else None
     return KernelCounts(
-        name=kernel.name,
+        name=shown(kernel.name),
         launches=kernel.launches,
         grid=kernel.grid,
         block=kernel.block,
@@ -288,7 +313,9 @@ def _advice(exercise: Exercise, row: CountedCall, array_bytes: int) -> Iterator[
             )
 
 
-def _read_again(exercise: Exercise, case: Case, item: Noted, size: int) -> Iterator[str]:
+def _read_again(
+    exercise: Exercise, case: Case, item: Noted, size: int, shown: ShownName
+) -> Iterator[str]:
     """Yield which large arrays one kernel reads more than once, if the exercise asks for less."""
     direction = case.script.operations[item.position].kind
     if exercise.budgets and all(one.direction != direction for one in exercise.budgets):
@@ -298,9 +325,9 @@ def _read_again(exercise: Exercise, case: Case, item: Noted, size: int) -> Itera
             times = array.bytes_read / max(array.nbytes, 1)
             if 2 * array.nbytes >= size and times > _MUCH:
                 yield (
-                    f"{direction}, {kernel.name}: reads its argument {array.place + 1} (an array) "
-                    f"{_times(times)}. Once is enough: keep the row in registers or in shared "
-                    "memory."
+                    f"{direction}, {shown(kernel.name)}: reads its argument {array.place + 1} (an "
+                    f"array) {_times(times)}. Once is enough: keep the row in registers or in "
+                    "shared memory."
                 )
 
 

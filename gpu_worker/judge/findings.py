@@ -8,7 +8,7 @@ learner wrote the source as it stands.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from gpu_worker.cuda_cpu.device import Diagnostic, cause_rank
@@ -20,8 +20,14 @@ from gpu_worker.protocol import Finding
 from gpu_worker.sandbox.inside.building import BuildRequest
 
 MAX_FINDINGS: Final = 12
+MAX_NOTES: Final = 500
+"""Far more than an honest run has that differ: finding the line of each takes milliseconds."""
 _SEVERITIES: Final = ("error", "warning", "note")
 _ARGUMENT: Final = re.compile(r"For argument \d+\b")
+_WORD: Final = re.compile(r"\w+")
+_EXPRESSION: Final = re.compile(r"[\w:<>,* ]{1,200}")
+_OWN_NAMES: Final = frozenset({"kernel", "reduce_kernel"})
+"""How the stand-in for CuPy names kernels that their authors give no name."""
 _REFUSED: Final = "On a device this kernel's source does not compile."
 
 
@@ -46,18 +52,16 @@ def merged(found: Sequence[Finding]) -> list[Finding]:
     What is about an argument of a launch is kept for each argument. The judge's own words, which
     name none, add nothing to what is as bad and was told of an argument.
     """
-    kept: dict[tuple[str, int | None, str], dict[str, Finding]] = {}
-    order = sorted(
-        found, key=lambda item: (_SEVERITIES.index(item.severity), cause_rank(item.kind))
-    )
-    for item in order:
+    kept: dict[tuple[str, int | None, str], dict[str, int]] = {}
+    order = sorted(found, key=_rank)
+    for place, item in enumerate(order):
         name = item.kernel.partition("<")[0]
         same = kept.setdefault((item.kind, item.line or item.kernel_line, name), {})
         about = _ARGUMENT.match(item.message)
         if about or not same:
-            same.setdefault(about[0] if about else "", item)
-    chosen = [item for same in kept.values() for item in same.values()]
-    return sorted(chosen, key=order.index)[:MAX_FINDINGS]
+            same.setdefault(about[0] if about else "", place)
+    chosen = sorted(place for same in kept.values() for place in same.values())
+    return [order[place] for place in chosen[:MAX_FINDINGS]]
 
 
 def of_devices_compiler(
@@ -82,6 +86,14 @@ def of_devices_compiler(
     ]
 
 
+def shown_names(source: str) -> Callable[[str], str]:
+    """Return what gives a kernel's name, as far as its words stand in the learner's file.
+
+    Names are made while the program runs: a number in one could be a hidden input's.
+    """
+    return _LineFinder(source).name
+
+
 def has_error(found: Sequence[Finding]) -> bool:
     """Whether something that was found is an error."""
     return any(finding.severity == "error" for finding in found)
@@ -95,18 +107,29 @@ def _of_launches(
     cases: Sequence[Case],
 ) -> Iterator[Finding]:
     public = all(case.public for case in cases)
+    for note, number in _different(noted):
+        where = describe(cases[number]) if number < len(cases) else ""
+        request = requests.get(note.build)
+        words = reporting.clean_text(note.message)[:4_000] if public else ""
+        if request and finder.holds(request.source):
+            # Source that was made up while the program ran could carry hidden inputs.
+            words = _compilers_words(note, built.get(note.build, ())) or words
+        yield _finding(finder, request, note, words, where)
+
+
+def _different(noted: Sequence[Noted]) -> list[tuple[DiagnosticNote, int]]:
+    """Return each note once, with the number of its first case: the worst, if they are too many."""
+    first: dict[DiagnosticNote, int] = {}
     for item in noted:
-        case = cases[item.case] if item.case < len(cases) else None
-        where = "" if case is None else describe(case)
         for note in item.notes.diagnostics:
-            if note.kind not in MEANINGS or note.severity not in _SEVERITIES:
-                continue
-            request = requests.get(note.build)
-            words = reporting.clean_text(note.message)[:4_000] if public else ""
-            if request and finder.holds(request.source):
-                # Source that was made up while the program ran could carry hidden inputs.
-                words = _compilers_words(note, built.get(note.build, ())) or words
-            yield _finding(finder, request, note, words, where)
+            if note.kind in MEANINGS and note.severity in _SEVERITIES:
+                first.setdefault(note, item.case)
+    return [(note, first[note]) for note in sorted(first, key=_rank)[:MAX_NOTES]]
+
+
+def _rank(found: DiagnosticNote | Finding) -> tuple[int, int]:
+    """Return how bad it is: the least for errors, and causes before effects."""
+    return _SEVERITIES.index(found.severity), cause_rank(found.kind)
 
 
 def _compilers_words(note: DiagnosticNote, built: Sequence[Mapping[str, object]]) -> str:
@@ -129,7 +152,7 @@ def _finding(
     return Finding(
         kind=note.kind,
         severity=note.severity,  # type: ignore[arg-type]
-        kernel=note.kernel[:200] if finder.holds(note.kernel.partition("<")[0]) else "",
+        kernel=finder.name(note.kernel),
         line=line,
         kernel_line=note.line if note.line and 1 <= note.line <= lines else None,
         message=words or MEANINGS[note.kind],
@@ -138,15 +161,23 @@ def _finding(
 
 
 class _LineFinder:
-    """Finds the learner's own line for a line of CUDA source."""
+    """Finds the learner's own line for a line of CUDA source, and his own words in a name."""
 
     def __init__(self, source: str) -> None:
         self._source = source
         self._lines = [line.strip() for line in source.splitlines()]
+        self._words = _OWN_NAMES.union(_WORD.findall(source))
 
     def holds(self, text: str) -> bool:
         """True if the text stands in the learner's file."""
         return bool(text) and text in self._source
+
+    def name(self, kernel: str) -> str:
+        """Return a kernel's name expression, without its arguments if a word is not in the file."""
+        for name in (kernel, kernel.partition("<")[0]):
+            if _EXPRESSION.fullmatch(name) and self._words.issuperset(_WORD.findall(name)):
+                return name
+        return ""
 
     def line(self, kernel: str, number: int) -> int | None:
         """Return the line (from 1) of the file that line `number` of the kernel's source is.

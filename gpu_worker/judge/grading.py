@@ -216,7 +216,7 @@ def _count(grading: _Grading, builds: Builds) -> None:
     elif found.counts:
         grading.findings += found.findings
         grading.spent = spent(grading.exercise, found.counts)
-    elif grading.exercise.budgets:
+    else:
         # What was noted cannot be read; no honest runner's is like that.
         grading.executions.append(Execution(stop=FLAGGED_STOP, run=found.execution.run))
 

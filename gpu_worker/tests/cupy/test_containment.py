@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from gpu_worker.sandbox.inside.building import BuildRequest, encode_build
+from gpu_worker.sandbox.inside.wire import Kind, encode_frame
 from gpu_worker.sandbox.zygote import ZygoteProcess
 from gpu_worker.tests.containment import Attack, attacks, gets_through, request, setups
 from gpu_worker.tests.cupy.conftest import GradeCupy
@@ -107,6 +110,12 @@ host.take_notes = lambda: {notes}
 """
 
 
+def forged_frame(kind: Kind, payload: bytes, position: int = 0, count: int = 1) -> str:
+    """Return lines that send a frame beside the harness's own."""
+    frame = encode_frame(kind, 0, position, payload)
+    return f"import os\nos.write(4, {count} * {frame!r})\n"
+
+
 def test_forged_notes_make_no_pass(grade_cupy: GradeCupy, right_arrays: str) -> None:
     counts = {"bytes_read": 0, "bytes_written": 0, "launches": 0}
     forged = FORGED.format(notes={"counts": counts, "diagnostics": []})
@@ -127,10 +136,20 @@ def test_forged_notes_make_no_pass(grade_cupy: GradeCupy, right_arrays: str) -> 
 def test_notes_that_no_runner_writes_are_held_for_a_person(
     notes: str, grade_cupy: GradeCupy, right_arrays: str
 ) -> None:
-    source = f"import os, struct\ndata = {notes.encode()!r}\n" + (
-        "os.write(4, struct.pack('<BHHQ', 7, 0, 0, len(data)) + data)\n"
-    )
+    source = forged_frame(Kind.NOTES, notes.encode())
     assert grade_cupy(source + right_arrays, cases="public").outcome == "flagged"
+
+
+@pytest.mark.parametrize(("position", "count"), [(60_000, 1), (2, 9)])
+def test_notes_on_calls_that_were_not_made_are_held_for_a_person(
+    position: int, count: int, grade_cupy: GradeCupy, right_arrays: str
+) -> None:
+    # Only where calls are counted does anybody look at which they are of.
+    counts = {"bytes_read": 1, "bytes_written": 1, "launches": 1}
+    notes = json.dumps({"counts": counts}).encode()
+    source = forged_frame(Kind.NOTES, notes, position, count)
+    assert grade_cupy(source + right_arrays, cases="public").outcome == "accepted"
+    assert grade_cupy(source + right_arrays).outcome == "flagged"
 
 
 @pytest.mark.parametrize(
@@ -140,10 +159,17 @@ def test_notes_that_no_runner_writes_are_held_for_a_person(
 def test_a_malformed_request_for_a_build_is_held_for_a_person(
     payload: bytes, grade_cupy: GradeCupy, right_arrays: str
 ) -> None:
-    source = f"import os, struct\ndata = {payload!r}\n" + (
-        "os.write(4, struct.pack('<BHHQ', 6, 0, 0, len(data)) + data)\n"
-    )
+    source = forged_frame(Kind.BUILD, payload)
     assert grade_cupy(source + right_arrays, cases="public").outcome == "flagged"
+
+
+def test_frames_that_a_runner_could_write_are_no_forgery(
+    grade_cupy: GradeCupy, right_arrays: str
+) -> None:
+    """The control of the forged ones: it is what they hold that is refused."""
+    build = encode_build(BuildRequest('extern "C" __global__ void nothing() {}', (), ()))
+    source = forged_frame(Kind.NOTES, b"{}") + forged_frame(Kind.BUILD, build)
+    assert grade_cupy(source + right_arrays, cases="public").outcome == "accepted"
 
 
 def test_the_folder_of_builds_cannot_be_written_and_is_emptied(

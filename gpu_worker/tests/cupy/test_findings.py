@@ -45,8 +45,12 @@ def found(
 ) -> list[Any]:
     exercise = get("rmsnorm")
     cases = casegen.public_cases(exercise) if public else casegen.hidden_cases(exercise, 1)[:3]
-    payload = json.dumps({"diagnostics": notes}).encode()
-    noted = read_notes([Frame(Kind.NOTES, 0, 0, payload)])
+    noted = read_notes(
+        [
+            Frame(Kind.NOTES, 0, 0, json.dumps({"diagnostics": notes[place : place + 64]}).encode())
+            for place in range(0, len(notes), 64)
+        ]
+    )
     requests = {0: BuildRequest(code, (), ())}
     return findings.findings(SOURCE, requests, built or {}, noted, cases)
 
@@ -81,6 +85,9 @@ def test_in_hidden_cases_the_words_are_the_judges() -> None:
     assert hidden.kernel_line == 3
     # A name that is not in the file could carry something too.
     assert found(note(kernel="LEAK"), public=False)[0].kernel == ""
+    for name in ("twice<0.25>", "twice<17>", "twice<x>\x1b", "twice<LEAK>"):
+        assert found(note(kernel=name), public=False)[0].kernel == "twice"
+    assert found(note(kernel="twice<float>"), public=False)[0].kernel == "twice<float>"
 
 
 def test_the_compilers_words_are_shown_of_source_that_the_learner_wrote() -> None:
@@ -103,6 +110,19 @@ def test_each_kind_at_each_line_comes_once_the_worst_first() -> None:
         ("error", "out-of-bounds-read"),
         ("warning", "half-accumulation"),
     ]
+
+
+def test_of_too_many_notes_the_worst_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[str] = []
+
+    def count(finder: object, kernel: str) -> str:
+        looked_at.append(kernel)
+        return ""
+
+    monkeypatch.setattr(findings._LineFinder, "name", count)
+    flood = [note(severity="note", message=str(n)) for n in range(2 * findings.MAX_NOTES)]
+    assert found(*flood, note())[0].severity == "error"
+    assert len(looked_at) == findings.MAX_NOTES
 
 
 def test_every_kind_of_the_executor_has_a_meaning_in_words() -> None:
