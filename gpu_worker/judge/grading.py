@@ -233,14 +233,14 @@ def _time(grading: _Grading) -> None:
             np.random.default_rng([grading.seed, 1]),
         )
     grading.speed = timed.speed
-    if timed.stop and timed.case:
-        # One more case, that was not run to its end.
-        grading.cases.append(timed.case)
-        grading.executions.append(Execution(stop=timed.stop, run=timed.run))
-    if timed.failed:
+    if timed.failed and timed.stop is not FLAGGED_STOP:
         grading.timed_failure = timed.failed
         grading.cases.append(timed.failed.case)
         grading.executions.append(Execution(judged=[timed.failed], run=timed.run))
+    elif timed.stop and timed.case:
+        # One more case, that was not run to its end.
+        grading.cases.append(timed.case)
+        grading.executions.append(Execution(stop=timed.stop, run=timed.run))
 
 
 def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> None:

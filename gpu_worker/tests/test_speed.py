@@ -139,6 +139,20 @@ def test_a_program_that_ends_in_a_timed_call_is_not_accepted(grade: Grade, right
     assert [group.id for group in graded.report.groups if not group.passed] == ["state"]
 
 
+def test_who_forges_a_frame_after_a_wrong_timed_call_is_held_for_a_person(
+    grade: Grade, right: str
+) -> None:
+    forging = "import os\nseen = []\n" + right.replace("        return (self.xhat * self.gamma)", (
+        "        if x.size > 200_000:\n"
+        "            seen.append(x.shape)\n"
+        "            len(seen) > 1 and os.write(4, b'no record of any kind')\n"
+        "            self.xhat = 2 * self.xhat\n"
+        "        return (self.xhat * self.gamma)"))  # fmt: skip
+    graded = grade(forging)
+    assert graded.outcome == "flagged"
+    assert graded.score == 0.0
+
+
 def test_a_submission_too_slow_to_time_is_accepted_without_a_speed(
     zygote: Zygote, right: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
