@@ -85,8 +85,7 @@ class ZygoteProcess:
         self._owner = os.getpid()
         if self._setup.scratch:
             self._scratch = _make_scratch(self._owner)
-        _remove_left_behind(stand_in.BUILDS_PREFIX)
-        self.builds = stand_in.make_builds_folder() if self._setup.builds_kernels else ""
+        self.builds = _make_builds() if self._setup.builds_kernels else ""
         with tempfile.TemporaryFile() as complaints:
             self._launch(complaints)
             if not self._shakes_hands():
@@ -193,15 +192,23 @@ class ZygoteProcess:
 
 def _make_scratch(owner: int) -> str:
     """Make the folder for runs' folders, and remove those of workers killed before they could."""
-    _remove_left_behind(SCRATCH_PREFIX)
+    _remove_left_behind(SCRATCH_PREFIX, tempfile.gettempdir())
     made = tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{owner}-")
     # Runners pass through to a folder of their own, but cannot list this one.
     os.chmod(made, 0o711)  # noqa: S103
     return made
 
 
-def _remove_left_behind(prefix: str) -> None:
-    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*-*"):
+def _make_builds() -> str:
+    """Make the folder for built kernels, likewise; empty if there is no place for one."""
+    made = stand_in.make_builds_folder()
+    if made:
+        _remove_left_behind(stand_in.BUILDS_PREFIX, os.path.dirname(made))
+    return made
+
+
+def _remove_left_behind(prefix: str, place: str) -> None:
+    for folder in Path(place).glob(f"{prefix}*-*"):
         process = folder.name.removeprefix(prefix).partition("-")[0]
         if process.isdecimal() and not Path("/proc", process).exists():
             shutil.rmtree(folder, ignore_errors=True)

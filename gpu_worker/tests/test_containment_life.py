@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_worker.sandbox import bubblewrap, syscalls
+from gpu_worker.sandbox import bubblewrap, stand_in, syscalls
 from gpu_worker.sandbox.client import Request, SandboxError, Zygote
 from gpu_worker.sandbox.inside.layers import landlock
 from gpu_worker.sandbox.setup import Setup
@@ -131,6 +131,24 @@ def test_a_killed_worker_leaves_no_process() -> None:
     worker.wait()
     worker.stdout.close()
     wait_until(lambda: not any(is_alive(pid) for pid in below))
+
+
+def test_what_a_killed_worker_left_in_its_folder_of_builds_is_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(stand_in.BUILDS_FOLDER, str(tmp_path))
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    left, kept = (
+        tmp_path / f"{stand_in.BUILDS_PREFIX}{pid}-x" for pid in (killed.pid, os.getpid())
+    )
+    left.mkdir()
+    kept.mkdir()
+    with Zygote() as zygote:
+        zygote.start()
+        assert Path(zygote.builds).parent == tmp_path
+        assert not left.exists()
+    assert list(tmp_path.iterdir()) == [kept]
 
 
 @pytest.mark.parametrize("victim", ["bubblewrap", "zygote", "supervisor"])
