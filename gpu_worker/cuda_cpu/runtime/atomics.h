@@ -93,3 +93,11 @@ template <class T>
 T atomicCAS(T *address, learnml::Given<T> expected, learnml::Given<T> value, int line = __builtin_LINE()) {
   return learnml::update(address, [=](T old) -> T { return old == expected ? value : old; }, line);
 }
+#define LEARNML_SCOPE(name)                                                                              \
+  template <class T>                                                                                     \
+  T name(T *address, learnml::Given<T> expected, learnml::Given<T> value, int line = __builtin_LINE()) { \
+    return atomicCAS(address, expected, value, line);                                                    \
+  }
+LEARNML_SCOPE(atomicCAS_block)
+LEARNML_SCOPE(atomicCAS_system)
+#undef LEARNML_SCOPE

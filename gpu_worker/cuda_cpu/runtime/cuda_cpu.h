@@ -33,6 +33,7 @@ typedef unsigned int __attribute__((may_alias)) learnml_pair;
 #include "language.h"
 #include "barriers.h"
 #include "mathematics.h"
+#include "rounding.h"
 #include "halves.h"
 #include "caches.h"
 #include "atomics.h"

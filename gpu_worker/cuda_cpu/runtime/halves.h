@@ -139,14 +139,18 @@ LEARNML_FUNCTION(tanh, tanhf(x))
 LEARNML_FUNCTION(trunc, truncf(x))
 #undef LEARNML_FUNCTION
 
-#define LEARNML_ROUND(T, name, wide)                                                                  \
-  inline int __##name##2int_rn(T a) { return __float2int_rn(wide(a)); }                               \
-  inline int __##name##2int_rd(T a) { return __float2int_rd(wide(a)); }                               \
-  inline int __##name##2int_ru(T a) { return __float2int_ru(wide(a)); }                               \
-  inline unsigned __##name##2uint_rn(T a) { return __float2uint_rn(wide(a)); }                        \
-  inline long long __##name##2ll_rn(T a) { return __float2ll_rn(wide(a)); }
+#define LEARNML_WAYS(T, name, wide, To, to)                                    \
+  inline To __##name##2##to##_rn(T a) { return __float2##to##_rn(wide(a)); }   \
+  inline To __##name##2##to##_rd(T a) { return __float2##to##_rd(wide(a)); }   \
+  inline To __##name##2##to##_ru(T a) { return __float2##to##_ru(wide(a)); }
+#define LEARNML_ROUND(T, name, wide)                           \
+  LEARNML_WAYS(T, name, wide, int, int)                        \
+  LEARNML_WAYS(T, name, wide, unsigned, uint)                  \
+  LEARNML_WAYS(T, name, wide, long long, ll)                   \
+  LEARNML_WAYS(T, name, wide, unsigned long long, ull)
 LEARNML_ROUND(__half, half, __half2float)
 LEARNML_ROUND(__nv_bfloat16, bfloat16, __bfloat162float)
+#undef LEARNML_WAYS
 #undef LEARNML_ROUND
 
 namespace learnml {
@@ -169,6 +173,16 @@ T __hfma_sat(T a, T b, T c) {
 template <class T>
 T __hfma_relu(T a, T b, T c) {
   return learnml::rectified(learnml::watched_fma(a, b, c));
+}
+template <class T>
+T __hfma2_sat(T a, T b, T c) {
+  const T result = learnml::watched_fma2(a, b, c);
+  return {learnml::saturated(result.x), learnml::saturated(result.y)};
+}
+template <class T>
+T __hfma2_relu(T a, T b, T c) {
+  const T result = learnml::watched_fma2(a, b, c);
+  return {learnml::rectified(result.x), learnml::rectified(result.y)};
 }
 
 #define __hadd learnml::watched_add

@@ -51,3 +51,4 @@ inline void __threadfence() { learnml_fence(); }
 inline void __threadfence_block() {}
 inline void __threadfence_system() { learnml_fence(); }
 inline long long clock64() { return learnml_clock(); }
+inline long clock() { return static_cast<long>(learnml_clock()); }

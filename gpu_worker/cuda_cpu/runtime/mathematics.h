@@ -13,6 +13,26 @@ inline float normcdff(float x) { return 0.5f * erfcf(-x * CUDART_SQRT_HALF_F); }
 inline float rhypotf(float a, float b) { return 1.0f / hypotf(a, b); }
 inline float norm3df(float a, float b, float c) { return sqrtf(a * a + b * b + c * c); }
 inline float norm4df(float a, float b, float c, float d) { return sqrtf(a * a + b * b + c * c + d * d); }
+inline float rnorm3df(float a, float b, float c) { return 1.0f / norm3df(a, b, c); }
+inline float rnorm4df(float a, float b, float c, float d) { return 1.0f / norm4df(a, b, c, d); }
+inline void sincospif(float x, float *sine, float *cosine) { *sine = sinpif(x), *cosine = cospif(x); }
+inline double rcbrt(double x) { return 1.0 / ::cbrt(x); }
+inline double rhypot(double a, double b) { return 1.0 / ::hypot(a, b); }
+inline double sinpi(double x) { return ::sin(CUDART_PI * x); }
+inline double cospi(double x) { return ::cos(CUDART_PI * x); }
+inline double normcdf(double x) { return 0.5 * ::erfc(-x * CUDART_SQRT_HALF); }
+inline float normf(int count, const float *values) {
+  double sum = 0;
+  for (int i = 0; i < count; i++) sum += static_cast<double>(values[i]) * values[i];
+  return static_cast<float>(::sqrt(sum));
+}
+inline double norm(int count, const double *values) {
+  double sum = 0;
+  for (int i = 0; i < count; i++) sum += values[i] * values[i];
+  return ::sqrt(sum);
+}
+inline float rnormf(int count, const float *values) { return 1.0f / normf(count, values); }
+inline double rnorm(int count, const double *values) { return 1.0 / norm(count, values); }
 
 #define LEARNML_FLOAT1(name, expression) inline float name(float x) { return expression; }
 LEARNML_FLOAT1(__expf, expf(x))
@@ -97,18 +117,24 @@ To bits_as(From value) {
   return result;
 }
 
-template <class To>
-To to_integer(double x) {
-  if (x != x) return sizeof(To) == 8 ? static_cast<To>(1ull << 63) : To(0);
+// NaN becomes 0 where neither side has 64 bits, else the highest bit alone.
+template <class To, class From>
+To to_integer(From x) {
+  if (x != x) return sizeof(To) == 8 || sizeof(From) == 8 ? static_cast<To>(1ull << (8 * sizeof(To) - 1)) : To(0);
   // On a device a number that does not fit becomes the nearest that does.
   constexpr auto low = std::numeric_limits<To>::min();
   constexpr auto high = std::numeric_limits<To>::max();
-  if (x <= static_cast<double>(low)) return low;
-  if (x >= static_cast<double>(high)) return high;
+  if (x <= static_cast<From>(low)) return low;
+  if (x >= static_cast<From>(high)) return high;
   return static_cast<To>(x);
 }
 
 }  // namespace learnml
+
+inline unsigned umax(unsigned a, unsigned b) { return a > b ? a : b; }
+inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
+inline long long llmax(long long a, long long b) { return a > b ? a : b; }
+inline long long llmin(long long a, long long b) { return a < b ? a : b; }
 
 inline int __float_as_int(float x) { return learnml::bits_as<int>(x); }
 inline unsigned __float_as_uint(float x) { return learnml::bits_as<unsigned>(x); }
@@ -117,16 +143,19 @@ inline float __uint_as_float(unsigned x) { return learnml::bits_as<float>(x); }
 inline long long __double_as_longlong(double x) { return learnml::bits_as<long long>(x); }
 inline double __longlong_as_double(long long x) { return learnml::bits_as<double>(x); }
 
-#define LEARNML_ROUND(from, letter)                                                              \
-  inline int __##letter##2int_rn(from x) { return learnml::to_integer<int>(std::nearbyint(x)); } \
-  inline int __##letter##2int_rz(from x) { return learnml::to_integer<int>(std::trunc(x)); }     \
-  inline int __##letter##2int_rd(from x) { return learnml::to_integer<int>(std::floor(x)); }     \
-  inline int __##letter##2int_ru(from x) { return learnml::to_integer<int>(std::ceil(x)); }      \
-  inline unsigned __##letter##2uint_rn(from x) { return learnml::to_integer<unsigned>(std::nearbyint(x)); } \
-  inline unsigned __##letter##2uint_rz(from x) { return learnml::to_integer<unsigned>(std::trunc(x)); } \
-  inline long long __##letter##2ll_rn(from x) { return learnml::to_integer<long long>(std::nearbyint(x)); }
-LEARNML_ROUND(float, float)
-LEARNML_ROUND(double, double)
+#define LEARNML_ROUND(From, To, name)                                                    \
+  inline To __##From##2##name##_rn(From x) { return learnml::to_integer<To>(std::nearbyint(x)); } \
+  inline To __##From##2##name##_rz(From x) { return learnml::to_integer<To>(std::trunc(x)); }     \
+  inline To __##From##2##name##_rd(From x) { return learnml::to_integer<To>(std::floor(x)); }     \
+  inline To __##From##2##name##_ru(From x) { return learnml::to_integer<To>(std::ceil(x)); }
+LEARNML_ROUND(float, int, int)
+LEARNML_ROUND(float, unsigned, uint)
+LEARNML_ROUND(float, long long, ll)
+LEARNML_ROUND(float, unsigned long long, ull)
+LEARNML_ROUND(double, int, int)
+LEARNML_ROUND(double, unsigned, uint)
+LEARNML_ROUND(double, long long, ll)
+LEARNML_ROUND(double, unsigned long long, ull)
 #undef LEARNML_ROUND
 inline float __int2float_rn(int x) { return static_cast<float>(x); }
 inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
@@ -145,6 +174,15 @@ inline unsigned __brev(unsigned x) {
   for (int i = 0; i < 32; i++) result |= (x >> i & 1u) << (31 - i);
   return result;
 }
+inline unsigned long long __brevll(unsigned long long x) {
+  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 | __brev(static_cast<unsigned>(x >> 32));
+}
+inline int __double2hiint(double x) { return static_cast<int>(learnml::bits_as<unsigned long long>(x) >> 32); }
+inline int __double2loint(double x) { return static_cast<int>(learnml::bits_as<unsigned long long>(x)); }
+inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
+inline unsigned __sad(int a, int b, unsigned sum) { return sum + (a > b ? static_cast<unsigned>(a) - b : static_cast<unsigned>(b) - a); }
+inline unsigned __usad(unsigned a, unsigned b, unsigned sum) { return sum + (a > b ? a - b : b - a); }
+inline long long __mul64hi(long long a, long long b) { return static_cast<long long>(static_cast<__int128>(a) * b >> 64); }
 inline int __mul24(int a, int b) { return static_cast<int>(static_cast<unsigned>(a << 8 >> 8) * static_cast<unsigned>(b << 8 >> 8)); }
 inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long long>(a) * b >> 32); }
 inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32); }
@@ -156,6 +194,13 @@ inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
 }
 inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >> (shift & 31));
+}
+// As these two, but shifts of more than 32 bits count as 32.
+inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+  return shift >= 32 ? low : __funnelshift_l(low, high, shift);
+}
+inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+  return shift >= 32 ? high : __funnelshift_r(low, high, shift);
 }
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
   const unsigned long long both = static_cast<unsigned long long>(b) << 32 | a;

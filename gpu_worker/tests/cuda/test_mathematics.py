@@ -1,0 +1,75 @@
+"""Rounding that is asked for, and functions that the C library does not have: as on a device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_worker.tests.cuda.device import Device, kernel, source
+
+
+@pytest.fixture
+def device() -> Device:
+    return Device()
+
+
+ROUNDING = source("rounding")
+
+
+def directed(exact: Any) -> list[Any]:
+    """Return float64 numbers as float32, rounded downwards, upwards and towards zero."""
+    near = exact.astype("f4")
+    down = np.where(near.astype("f8") > exact, np.nextafter(near, np.float32(-np.inf)), near)
+    up = np.where(near.astype("f8") < exact, np.nextafter(near, np.float32(np.inf)), near)
+    return [down, up, np.where(exact > 0, down, up)]
+
+
+def test_rounding_goes_the_way_that_is_asked_for(device: Device) -> None:
+    rng = np.random.default_rng(9)
+    a, b = (rng.standard_normal(256).astype("f4") for _ in range(2))
+    out = device.empty((9, 256))
+    args = (device.array(a), device.array(b), out, np.int32(256))
+
+    device.launch(kernel(ROUNDING, "directed"), (1,), (256,), args)
+
+    product, total = a.astype("f8") * b, a.astype("f8") + b
+    wanted = directed(product) + directed(total) + directed(product)
+    assert np.array_equal(out.host, wanted)
+    assert (product != product.astype("f4")).mean() > 0.9
+
+
+def test_numbers_become_whole_as_on_a_device(device: Device) -> None:
+    """What does not fit becomes the nearest that does; NaN 0, or with 64 bits the highest bit."""
+    x = device.array([2.5, -2.5, 3e9, -3e9, np.nan], np.float64)
+    out = device.empty((9, 5), np.int64)
+
+    device.launch(kernel(ROUNDING, "whole"), (1,), (5,), (x, out))
+
+    low, high = -(2**31), 2**31 - 1
+    lowest = -(2**63)
+    assert out.host.tolist() == [
+        [2, -2, high, low, low],
+        [2, -3, high, low, low],
+        [3, -2, high, low, low],
+        [2, -2, high, low, low],
+        [2, -2, high, low, 0],
+        [2, 0, 3_000_000_000, 0, 2**31],
+        [2, 0, 3_000_000_000, 0, 0],
+        [2, -3, 3_000_000_000, -3_000_000_000, lowest],
+        [3, 0, 3_000_000_000, 0, lowest],
+    ]
+
+
+def test_functions_that_the_c_library_does_not_have(device: Device) -> None:
+    x, d = device.array([2, 3, 6]), device.array([2, 3, 6], np.float64)
+    out, bits = device.empty(11), device.empty(6, np.int64)
+
+    device.launch(kernel(ROUNDING, "others"), (1,), (1,), (x, d, out, bits))
+
+    thirds, roots = directed(np.array([1 / 3])), directed(np.array([2**0.5]))
+    seventh = np.float32(1) / np.float32(7)
+    wanted = [7, seventh, 7, seventh, thirds[0][0], thirds[1][0], roots[0][0], roots[1][0]]
+    assert out.host.tolist() == [*wanted, 3e8, thirds[1][0], 4_294_967_040]
+    assert bits.host.tolist() == [15, -(2**63), 17, 1, 64, 1]
