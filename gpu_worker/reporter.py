@@ -16,6 +16,7 @@ from gpu_worker.node import node_name, node_report
 from gpu_worker.protocol import (
     GradeJob,
     Message,
+    NodeKind,
     Phase,
     Progress,
     Redelivery,
@@ -81,7 +82,7 @@ class JobReporter:
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
 
     def __enter__(self) -> Self:
-        self._send(self._latest)
+        self._send_latest()
         self._thread.start()
         return self
 
@@ -99,7 +100,7 @@ class JobReporter:
         with self._lock:
             before, self._latest = self._latest, self._progress(phase, case, cases)
         if phase != before.phase or time.monotonic() - self._sent_at > MIN_SECONDS_BETWEEN_CASES:
-            self._send(self._latest)
+            self._send_latest()
 
     def _progress(self, phase: Phase, case: int, cases: int) -> Progress:
         return Progress(
@@ -112,19 +113,20 @@ class JobReporter:
             cases=cases,
         )
 
-    def _send(self, progress: Progress) -> None:
+    def _send_latest(self) -> None:
         with self._lock:
+            # Read under the lock: a sign of life that waited for it must not go back in the phases.
             self._sent_at = time.monotonic()
             try:
-                send(self._app, TASK_RECORD_PROGRESS, progress, retry=False)
+                send(self._app, TASK_RECORD_PROGRESS, self._latest, retry=False)
             except (OperationalError, OSError) as error:
                 # The verdict matters, this does not: the next sign of life may get through.
-                logger.warning("Progress of %s was not sent: %s", progress.submission, error)
+                logger.warning("Progress of %s was not sent: %s", self._job.submission, error)
 
     def _beat(self) -> None:
         interval = heartbeat_seconds()
         while not self._stop.wait(interval):
-            self._send(self._latest)
+            self._send_latest()
 
 
 class NodeReporter(threading.Thread):
@@ -141,6 +143,9 @@ class NodeReporter(threading.Thread):
                 send(self._app, TASK_RECORD_NODE, node_report(self._queue), retry=False)
             except (OperationalError, OSError) as error:
                 logger.warning("The node's report was not sent: %s", error)
+            except Exception:
+                # A worker that still grades must not look dead for want of one report.
+                logger.exception("The node's report could not be made.")
             time.sleep(node_report_seconds())
 
 
@@ -181,11 +186,15 @@ def send_returned(app: Celery, job: GradeJob, reason: str) -> None:
     send(app, TASK_RECORD_RETURN, message, retry=True)
 
 
-def answerable(message: Any) -> tuple[str, str] | None:
-    """Return submission and lease of a message that is no job, if it at least has those."""
+def answerable(message: Any) -> tuple[str, str, NodeKind] | None:
+    """Return submission, lease and kind of a message that is no job, if it at least has those.
+
+    It is of the first kind if it names none, or none that there is.
+    """
     if not isinstance(message, dict):
         return None
     submission, lease = message.get("submission"), message.get("lease")
     if isinstance(submission, str) and isinstance(lease, str):
-        return submission, lease
+        is_device = message.get("kind") == NodeKind.DEVICE
+        return submission, lease, NodeKind.DEVICE if is_device else NodeKind.FUNCTIONAL
     return None

@@ -126,9 +126,7 @@ def as_verdict(job: GradeJob, graded: Graded) -> Verdict:
     return _verdict(job.submission, job.lease, graded, job.kind)
 
 
-def _verdict(
-    submission: str, lease: str, graded: Graded, kind: NodeKind = NodeKind.FUNCTIONAL
-) -> Verdict:
+def _verdict(submission: str, lease: str, graded: Graded, kind: NodeKind) -> Verdict:
     return Verdict(
         submission=submission,
         lease=lease,
@@ -146,9 +144,10 @@ def _answer_unreadable(app: Any, message: Any, error: ProtocolError) -> None:
     known = reporter.answerable(message)
     if known is None:
         return
+    submission, lease, kind = known
     graded = not_gradable(f"The worker could not read the job ({error}).")
     try:
-        verdict = _verdict(*known, graded)
+        verdict = _verdict(submission, lease, graded, kind)
     except ValueError:
         logger.exception("Its submission or lease is not valid either.")
         return

@@ -88,6 +88,10 @@ def test_a_message_that_names_its_sender_is_answered_even_if_it_is_no_job(
     assert (verdict.submission, verdict.lease, verdict.outcome) == ("s9", "l9", "not_gradable")
     tasks.grade.run({"submission": "not an id!", "lease": "l9"})
     assert len(verdicts(sent)) == 1
+    # The site takes a verdict for no other kind than the job's.
+    for kind in ("device", "functional", 5):
+        tasks.grade.run({"submission": "s9", "lease": "l9", "version": 7, "kind": kind})
+    assert [item.kind for item in verdicts(sent)[1:]] == ["device", "functional", "functional"]
 
 
 @pytest.mark.parametrize(
