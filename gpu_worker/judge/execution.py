@@ -345,13 +345,21 @@ def crash_stop(run: RunResult, limits: Mapping[str, float]) -> Stop:
         text = "The program crashed with all the memory in use that is allowed."
         return Stop(Outcome.MEMORY_LIMIT, text, limit=limit, measured=measured)
     if run.signal is not None:
-        name = signal.Signals(run.signal).name
+        name = _signal_name(run.signal)
         return Stop(Outcome.RUNTIME_ERROR, f"The program was ended by the signal {name}.")
     return Stop(
         Outcome.RUNTIME_ERROR,
         f"The program ended by itself, with exit code {run.exit_code}, before every case was "
         "run. Do not call exit, quit or os._exit.",
     )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        # Of those for real time, only the first and the last have names.
+        return str(number)
 
 
 def memory_texts(run: RunResult, limits: Mapping[str, float]) -> tuple[str, str]:

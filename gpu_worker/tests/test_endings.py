@@ -6,7 +6,9 @@ import pytest
 
 from gpu_worker.exercises import get
 from gpu_worker.judge import Graded, casegen
+from gpu_worker.judge.execution import crash_stop
 from gpu_worker.protocol import Phase
+from gpu_worker.sandbox.run import RunResult
 from gpu_worker.tests.conftest import Grade
 
 LATER = "        if dout.size > 12:\n            {}\n        d = dout"
@@ -141,6 +143,13 @@ def test_a_file_that_is_no_python_was_loaded_and_never_run(
 
 
 # --- output and repeated results -----------------------------------------------------------------
+@pytest.mark.parametrize(("number", "name"), [(11, "SIGSEGV"), (40, "40"), (64, "SIGRTMAX")])
+def test_any_signal_that_ended_a_program_is_said(number: int, name: str) -> None:
+    stop = crash_stop(RunResult(signal=number), {"memory_megabytes": 512.0})
+    assert stop.outcome == "runtime_error"
+    assert stop.message == f"The program was ended by the signal {name}."
+
+
 def test_the_limits_of_what_is_printed_are_said_as_they_are(grade: Grade) -> None:
     graded = grade("while True: print('y' * 1000)\n")
     assert graded.outcome == "output_limit"
