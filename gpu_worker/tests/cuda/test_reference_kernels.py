@@ -284,6 +284,55 @@ def test_rows_beyond_two_to_the_31_elements(slug: str) -> None:
     np.testing.assert_allclose(y.host[-3:].astype("f8"), expected, rtol=2e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("dim", [128, 4096, 16_392])
+@pytest.mark.parametrize("slug", EXERCISES)
+def test_backward_over_rows_that_32_bits_cannot_reach(slug: str, dim: int) -> None:
+    """Five rows far apart, of a length for each kind of kernel; only the rows are in memory."""
+    exercise = get(slug)
+    rules, device, rows, step = exercise.module("launch").LAUNCHES, Device(), 5, 2**29
+    rng = np.random.default_rng(4)
+    x, d = (_sparse(device, rows, step) for _ in range(2))
+    x.host[:, :dim], d.host[:, :dim] = rng.standard_normal((2, rows, dim))
+    gamma = device.array(rng.standard_normal(dim), np.float16)
+    layer = getattr(exercise.module("reference_numpy"), exercise.class_name)(dim, 1e-5)
+    layer.gamma = gamma.host.astype("f8")
+    wide = x.host[:, :dim].astype("f8")
+    layer.forward(wide)
+    mean = wide.mean(-1) if rules.kept == 2 else np.zeros(rows)
+    rstd = ((wide - mean[:, None]) ** 2).mean(-1) + 1e-5
+    kept = device.array(np.column_stack([mean, rstd**-0.5])[:, -rules.kept :])
+    dx, both = device.empty((rows, dim), np.float16), (x, *_steps(step), d, *_steps(step))
+    plan, banded = rules.backward("float16", rows, dim, 8), rules.columns("float16", rows, dim)
+    of_long_rows = "long" in plan.kernel
+    bands = banded.grid[1] if of_long_rows else plan.grid[0]
+    parts = device.empty((rules.parameters, bands, dim))
+
+    own = () if of_long_rows else (parts,)
+    _one(device, exercise.folder, plan, (*both, gamma, kept, dx, *own), rows, dim)
+    if of_long_rows:
+        _one(device, exercise.folder, banded, (*both, kept, parts), rows, dim)
+
+    assert (rows - 1) * step >= 2**31
+    expected = layer.backward(d.host[:, :dim].astype("f8"))
+    np.testing.assert_allclose(dx.host.astype("f8"), expected, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(parts.host[0].sum(0), layer.dgamma, rtol=1e-3, atol=1e-3)
+
+
+def _steps(row: int) -> tuple[Any, Any]:
+    return np.int64(row), np.int64(1)
+
+
+def _one(device: Device, folder: Path, plan: Any, args: Any, rows: int, dim: int) -> None:
+    """Launch one kernel; nothing may be found in it."""
+    source = (folder / "kernels.cu").read_text(encoding="utf-8")
+    given = [value.pointer if isinstance(value, Array) else value for value in args]
+    report = _LAUNCH(
+        kernel(source, plan.kernel), plan.grid, plan.block,
+        [*given, np.int64(rows), np.int32(dim)], plan.shared_bytes, memory=device.memory,
+    )  # fmt: skip
+    assert report.diagnostics == []
+
+
 def _sparse(device: Device, rows: int, dim: int) -> Array:
     """Return an array whose pages no one has touched: they read as zero and take no memory."""
     return Array(device.memory, (rows, dim), np.float16, untouched=True)
