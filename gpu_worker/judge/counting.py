@@ -16,6 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from gpu_worker.exercises.registry import Exercise
+from gpu_worker.judge import advice
+from gpu_worker.judge.advice import ARRAYS_MOVED
 from gpu_worker.judge.builds import Builds, refusals_of, resources_of
 from gpu_worker.judge.case import Case, ScriptBuilder
 from gpu_worker.judge.execution import Execution, execute, judge_run
@@ -26,16 +28,9 @@ from gpu_worker.protocol import Counted, CountedCall, Finding, KernelCounts
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.sandbox.inside.wire import ArrayValue, WireError
 
-ARRAYS_MOVED: Final[Mapping[str, int]] = {"forward": 2, "backward": 3}
-"""How many arrays of x's size each direction must at least read or write."""
-_MUCH: Final = 1.25
-"""Moving this many times the least is worth a word."""
-_SCATTERED: Final = 0.6
-_LOW_OCCUPANCY: Final = 0.5
 _MAX_CALLS: Final = 8
 _MAX_KERNELS: Final = 8
 _MAX_ADVICE: Final = 8
-_CONFLICTS_PER_ROW: Final = 32
 
 Needs = Mapping[tuple[int, str], Mapping[str, int]]
 """What kernels need on a device, by the build that they are of and their name."""
@@ -161,12 +156,25 @@ def _counted(
     needs = _needs(noted, builds)
     rows = [_call(case, item, needs, shown) for item in noted if _is_of_a_call(case, item)]
     size = _array_bytes(case)
-    advice = [sentence for row in rows for sentence in _advice(exercise, row, size)]
+    said = [sentence for row in rows for sentence in advice.of_call(exercise, row, size)]
     for item in noted:
-        advice += _read_again(exercise, case, item, size, shown)
+        said += _of_kernels(exercise, case, item, builds, shown)
+    said += [sentence for row in rows for sentence in advice.of_resources(row)]
     return Counted(
-        shape=list(case.shape), dtype=case.dtype.name, rows=rows, advice=advice[:_MAX_ADVICE]
+        shape=list(case.shape), dtype=case.dtype.name, rows=rows, advice=said[:_MAX_ADVICE]
     )
+
+
+def _of_kernels(
+    exercise: Exercise, case: Case, item: Noted, builds: Builds, shown: ShownName
+) -> Iterator[str]:
+    """Yield what is to be said of the kernels of one call."""
+    direction, size = case.script.operations[item.position].kind, _array_bytes(case)
+    for kernel in item.notes.kernels[:_MAX_KERNELS]:
+        request, name = builds.requests.get(kernel.build), shown(kernel.name)
+        lines = request.source.count("\n") + 1 if request else 0
+        yield from advice.of_accesses(direction, kernel, name, lines)
+        yield from advice.read_again(exercise, direction, kernel, name, size)
 
 
 def _needs(noted: Sequence[Noted], builds: Builds) -> Needs:
@@ -262,94 +270,6 @@ def _kernel(kernel: KernelNote, rows: int, needs: Needs, shown: ShownName) -> Ke
         occupancy=round(known.share, 4) if known else None,
         occupancy_limit=known.limit if known else "",
     )
-
-
-def _is_enough(exercise: Exercise, row: CountedCall, array_bytes: int) -> bool:
-    """Tell whether a call moves no more than its exercise asks for.
-
-    That is what its budget allows; where budgets bound the other direction alone, anything.
-    """
-    if not exercise.budgets:
-        return False
-    allowed = [one.moved for one in exercise.budgets if one.direction == row.direction]
-    moved = (row.bytes_read + row.bytes_written) / array_bytes
-    return not allowed or moved <= min(allowed)
-
-
-def _advice(exercise: Exercise, row: CountedCall, array_bytes: int) -> Iterator[str]:
-    """Yield sentences on what could move less, or sooner."""
-    moved = row.bytes_read + row.bytes_written
-    least = ARRAYS_MOVED[row.direction]
-    if moved > _MUCH * row.bytes_least and not _is_enough(exercise, row, array_bytes):
-        sentence = (
-            f"{row.direction}: {moved / array_bytes:.3g} NDs moved "
-            f"({row.bytes_read / array_bytes:.3g} read, {row.bytes_written / array_bytes:.3g} "
-            f"written), the least is {least} NDs, where NDs is the size of x. "
-            f"{_why(row, array_bytes)}"
-        )
-        yield sentence.rstrip()
-    for kernel in row.kernels:
-        if kernel.coalescing is not None and kernel.coalescing < _SCATTERED:
-            yield (
-                f"{row.direction}, {kernel.name}: only {kernel.coalescing:.0%} of the bytes in the "
-                "sectors that are moved are used. Let neighbouring threads read neighbouring "
-                "elements."
-            )
-        if kernel.bank_conflicts > _CONFLICTS_PER_ROW * kernel.launches:
-            yield (
-                f"{row.direction}, {kernel.name}: {kernel.bank_conflicts} bank conflicts in shared "
-                "memory. Threads of a warp that use different words of one bank wait for each "
-                "other: change the stride, for example by padding a row by one element."
-            )
-        if kernel.spilled_bytes:
-            yield (
-                f"{row.direction}, {kernel.name}: {kernel.spilled_bytes} bytes a thread do not fit "
-                "into registers and are kept in slow memory. Hold fewer values a thread."
-            )
-        if kernel.occupancy is not None and kernel.occupancy < _LOW_OCCUPANCY:
-            yield (
-                f"{row.direction}, {kernel.name}: {kernel.occupancy:.0%} of the warps can run at "
-                f"once; {kernel.occupancy_limit} bounds it."
-            )
-
-
-def _read_again(
-    exercise: Exercise, case: Case, item: Noted, size: int, shown: ShownName
-) -> Iterator[str]:
-    """Yield which large arrays one kernel reads more than once, if the exercise asks for less."""
-    direction = case.script.operations[item.position].kind
-    if exercise.budgets and all(one.direction != direction for one in exercise.budgets):
-        return
-    for kernel in item.notes.kernels:
-        for array in kernel.counters.arrays:
-            times = array.bytes_read / max(array.nbytes, 1)
-            if 2 * array.nbytes >= size and times > _MUCH:
-                yield (
-                    f"{direction}, {shown(kernel.name)}: reads its argument {array.place + 1} (an "
-                    f"array) {_times(times)}. Once is enough: keep the row in registers or in "
-                    "shared memory."
-                )
-
-
-def _times(number: float) -> str:
-    return "twice" if f"{number:.3g}" == "2" else f"{number:.3g} times"
-
-
-def _why(row: CountedCall, array_bytes: int) -> str:
-    """Return where the bytes come from, as far as the counts of the call show it."""
-    if not row.launches:
-        return "Values go to the host and come back: compute on the device."
-    if row.launches > len(row.kernels) + 2 or not row.kernels:
-        return (
-            f"It takes {row.launches} launches, and each reads its inputs and writes its output: "
-            "do more in one kernel."
-        )
-    if row.bytes_written > _MUCH * array_bytes:
-        return (
-            "More is written than the result: what one kernel leaves for another is written and "
-            "read once more. Leave fewer parts."
-        )
-    return ""
 
 
 def counts_of(exercise: Exercise, source: str, zygote: Zygote, **options: Any) -> Counted | None:

@@ -32,6 +32,7 @@ class Access(_Note):
 
     line: int | None
     space: Annotated[str, Field(max_length=16)]
+    write: bool
     sectors: _Count
     ideal_sectors: _Count
     bank_conflicts: _Count

@@ -12,8 +12,9 @@ from gpu_worker.exercises import get
 from gpu_worker.exercises.spec import Budget
 from gpu_worker.gpu import cases as device_cases
 from gpu_worker.judge import casegen
+from gpu_worker.judge.advice import of_call
 from gpu_worker.judge.budgets import budget_results, over_budget, spent
-from gpu_worker.judge.counting import _advice, counted_shapes
+from gpu_worker.judge.counting import counted_shapes
 from gpu_worker.protocol import Counted, CountedCall, KernelCounts, Track
 from gpu_worker.sandbox.inside import wire
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
@@ -198,7 +199,7 @@ def advice(slug: str, direction: str, read: float, written: float) -> list[str]:
         bytes_least={"forward": 2, "backward": 3}[direction] * size, launches=1,
         kernels=[kernel],
     )  # fmt: skip
-    return list(_advice(get(slug), call, size))
+    return list(of_call(get(slug), call, size))
 
 
 def test_what_an_exercise_does_not_ask_for_is_no_advice() -> None:

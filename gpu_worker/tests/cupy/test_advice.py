@@ -1,0 +1,71 @@
+"""Advice names the lines of a kernel whose accesses fall apart."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from gpu_worker.exercises import get
+from gpu_worker.judge.advice import of_accesses
+from gpu_worker.judge.counting import counts_of
+from gpu_worker.judge.notes import KernelNote
+from gpu_worker.sandbox.client import Zygote
+from gpu_worker.tests.cupy.conftest import submission
+
+
+def said(*accesses: dict[str, Any], lines: int = 30, **changes: Any) -> list[str]:
+    plain = {"space": "global", "write": False, "sectors": 0, "ideal_sectors": 0}
+    listed = [{**plain, "bank_conflicts": 0, **access} for access in accesses]
+    fields = {
+        **{"name": "k", "build": 0, "grid": [1], "block": [32], "shared_mem": 0, "launches": 40},
+        "counters": {
+            **{"barriers": 0, "global_bytes_read": 0, "global_bytes_written": 0},
+            "accesses": listed,
+        },
+    }
+    return list(of_accesses("forward", KernelNote(**{**fields, **changes}), "k", lines))
+
+
+GOOD = {"line": 3, "sectors": 100, "ideal_sectors": 100}
+APART = {"line": 9, "sectors": 800, "ideal_sectors": 100}
+WRITTEN = {"line": 12, "write": True, "sectors": 400, "ideal_sectors": 100}
+
+
+def test_each_line_that_wastes_sectors_is_named_the_worst_first() -> None:
+    (sentence,) = said(GOOD, WRITTEN, APART)
+    assert "12% where it reads on line 9 of its source; 25% where it writes on line 12" in sentence
+    assert "line 3" not in sentence
+
+
+def test_what_is_together_or_little_or_not_the_learners_is_no_advice() -> None:
+    assert said(GOOD) == []
+    assert said({**GOOD, "sectors": 1000, "ideal_sectors": 1000}, {**APART, "sectors": 110}) == []
+    assert said(APART, generated=True) == []
+
+
+@pytest.mark.parametrize("line", [None, 0, 31, 1 << 60])
+def test_a_line_that_cannot_be_is_left_out(line: int | None) -> None:
+    (sentence,) = said({**APART, "line": line})
+    assert "12% where it reads. " in sentence
+
+
+def test_the_line_where_most_threads_meet_in_banks_is_named() -> None:
+    shared = {"space": "shared", "line": 7}
+    assert said({**shared, "bank_conflicts": 15}) == []
+    (sentence,) = said({**shared, "bank_conflicts": 31}, {**shared, "line": 8, "bank_conflicts": 2})
+    assert "33 bank conflicts in shared memory, most of them on line 7 of its source." in sentence
+
+
+def test_a_thread_for_each_row_is_told_where_it_reads(zygote: Zygote) -> None:
+    source = submission("raw_thread_per_row")
+    counted = counts_of(get("rmsnorm"), source, zygote)
+    assert counted is not None
+    (told,) = [one for one in counted.advice if one.startswith("forward") and "sectors" in one]
+    kernel = re.search(r'"""(.*?)"""', source, re.DOTALL)
+    assert kernel is not None
+    lines = kernel[1].splitlines()
+    named = [lines[int(number) - 1] for number in re.findall(r"on line (\d+)", told)]
+    assert len(named) >= 2
+    assert all("x[" in line or "y[" in line for line in named)
