@@ -314,3 +314,21 @@ class ParametersAccumulate(LayerNormScratch):
     def gradient_beta(self, d: Array) -> Array:
         new = super().gradient_beta(d)
         return new if self.dbeta is None else self.dbeta + new
+
+
+@MISTAKES.variant(
+    "dgamma-accumulates",
+    "dgamma and dbeta add up over calls of backward. Each call sets them anew.",
+    native=True,
+    **{**_PARAMETERS, "test": "state"},
+)
+class RoundedParametersAccumulate(LayerNormScratch):
+    """Each call's sum is rounded to gamma's dtype first: after many calls that makes units."""
+
+    def gradient_gamma(self, d: Array) -> Array:
+        new = super().gradient_gamma(d).astype(self.gamma.dtype)
+        return new if self.dgamma is None else self.dgamma + new
+
+    def gradient_beta(self, d: Array) -> Array:
+        new = super().gradient_beta(d).astype(self.beta.dtype)
+        return new if self.dbeta is None else self.dbeta + new

@@ -236,3 +236,17 @@ class DgammaAccumulates(RMSNormScratch):
     def gradient_gamma(self, d: Array) -> Array:
         new = super().gradient_gamma(d)
         return new if self.dgamma is None else self.dgamma + new
+
+
+@MISTAKES.variant(
+    "dgamma-accumulates",
+    "dgamma adds up over calls of backward. Each call sets it anew.",
+    native=True,
+    **{**_DGAMMA, "test": "state"},
+)
+class RoundedDgammaAccumulates(RMSNormScratch):
+    """Each call's sum is rounded to gamma's dtype first: after many calls that makes units."""
+
+    def gradient_gamma(self, d: Array) -> Array:
+        new = super().gradient_gamma(d).astype(self.gamma.dtype)
+        return new if self.dgamma is None else self.dgamma + new
