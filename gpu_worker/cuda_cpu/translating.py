@@ -222,22 +222,23 @@ def _variables(code: str) -> dict[str, int]:
 def _epilogue(
     names: tuple[str, ...], found: tuple[KernelText, ...], variables: Mapping[str, int]
 ) -> str:
-    entries = []
+    offers = []
     bounds = _bounds(names, found)
-    for name in names:
+    for place, name in enumerate(names):
         base = name.split("<")[0].split("::")[-1].strip()
         kernel = next(kernel for kernel in found if kernel.name == base)
         bound = launch_bounds.value(base, name) if base in bounds else "0"
         text = _quoted(kernel.parameters)
-        entries.append(f'LEARNML_ENTRY(({name}), "{name}", "{text}", ({bound})),')
-    globals_ = [
-        f'LEARNML_VARIABLE({name}, "{name}", {int(line > 0)}),' for name, line in variables.items()
-    ]
+        offers.append(f'LEARNML_ENTRY({place}, ({name}), "{name}", "{text}", ({bound}))')
+    for place, (name, line) in enumerate(variables.items()):
+        offers.append(f'LEARNML_VARIABLE({place}, {name}, "{name}", {int(line > 0)})')
+    entries = [f"learnml_entry_{place}()," for place in range(len(names))]
+    globals_ = [f"learnml_variable_{place}()," for place in range(len(variables))]
     return "\n".join(
         (
             *_constants(variables),
             '#line 1 "kernels of the launch"',
-            *bounds.values(), "}",
+            *bounds.values(), *offers, "}",
             "LEARNML_ENTRIES = {", *entries, "{}};",
             "LEARNML_VARIABLES = {", *globals_, "{}};", "",
         )

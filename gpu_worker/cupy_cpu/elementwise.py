@@ -128,4 +128,6 @@ def _argument(
     if not isinstance(value, ndarray):
         return dtype.type(value)
     values = value._values
-    return generated.array_bytes(values if parameter.raw else np.broadcast_to(values, shape))
+    if parameter.raw:
+        return generated.array_bytes(values, raw=True)
+    return generated.array_bytes(np.broadcast_to(values, shape))

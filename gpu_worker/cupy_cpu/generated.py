@@ -44,11 +44,12 @@ struct bfloat16 {
 };
 template <class T> struct CArray {
   T* data_; long long size_; long long ndim_; long long shape_[8]; long long strides_[8];
+  long long in_order_;
   __device__ long long size() const { return size_; }
   __device__ const long long* shape() const { return shape_; }
   __device__ const long long* strides() const { return strides_; }
   __device__ T& operator[](long long i) const {
-    if (ndim_ == 0) return data_[i];
+    if (in_order_) return data_[i];
     char* at = (char*)data_;
     for (int k = (int)ndim_ - 1; k > 0; k--) {
       long long n = shape_[k];
@@ -56,6 +57,11 @@ template <class T> struct CArray {
       i /= n;
     }
     return *(T*)(at + i * strides_[0]);
+  }
+  template <class I, int N> __device__ T& operator[](const I (&place)[N]) const {
+    char* at = (char*)data_;
+    for (int k = 0; k < N; k++) at += place[k] * strides_[k];
+    return *(T*)at;
   }
 };
 struct CIndexer {
@@ -65,14 +71,18 @@ struct CIndexer {
 """
 
 
-def array_bytes(values: Any) -> ArrayStructure:
-    """Return an array as the structure `CArray`; `ndim_` 0 stands for C order without gaps."""
-    shape, strides = _merged(values)
-    ndim = 0 if values.flags.c_contiguous else len(shape)
+def array_bytes(values: Any, *, raw: bool = False) -> ArrayStructure:
+    """Return an array as the structure `CArray`, whose last field says that it is in C order.
+
+    A kernel may ask a `raw` one for its shape; of others axes are joined.
+    """
+    shape, strides = (values.shape, values.strides) if raw else _merged(values)
+    if len(shape) > MAX_DIMENSIONS:
+        raise ValueError(f"Kernels take arrays of at most {MAX_DIMENSIONS} dimensions.")
     address = values.__array_interface__["data"][0] if values.size else 0
     padding = (0,) * (MAX_DIMENSIONS - len(shape))
-    extents = (*shape, *padding, *strides, *padding)
-    return ArrayStructure(struct.pack("<Qqq8q8q", address, values.size, ndim, *extents))
+    extents = (*shape, *padding, *strides, *padding, values.flags.c_contiguous or not shape)
+    return ArrayStructure(struct.pack("<Qqq8q8qq", address, values.size, len(shape), *extents))
 
 
 def indexer_bytes(size: int) -> bytes:
@@ -93,8 +103,6 @@ def _merged(values: Any) -> tuple[list[int], list[int]]:
         else:
             shape.append(extent)
             strides.append(step)
-    if len(shape) > MAX_DIMENSIONS:
-        raise ValueError(f"Kernels take arrays of at most {MAX_DIMENSIONS} dimensions.")
     return shape, strides
 
 

@@ -97,7 +97,8 @@ class ReductionKernel:
                 args.append(types[p.name].type(value))
             else:
                 spread = np.broadcast_to(value._values, shape).transpose(order)
-                args.append(generated.array_bytes(value._values if p.raw else spread))
+                given = value._values if p.raw else spread
+                args.append(generated.array_bytes(given, raw=p.raw))
         args += [generated.array_bytes(value._values) for value in outputs]
         total = outputs[0]._values.size
         args += [generated.indexer_bytes(total), generated.indexer_bytes(count)]

@@ -78,10 +78,17 @@ struct Entry<Kernel> {
 // Each is used once, by the executor: a second one is a name that is there already.
 #define LEARNML_DYNAMIC_SHARED learnml::dynamic_shared
 #define LEARNML_ENTRIES extern "C" __attribute__((visibility("default"))) const learnml::KernelEntry learnml_kernels[]
-#define LEARNML_ENTRY(kernel, name, parameters, most_threads) \
-  learnml::Entry<&LEARNML_BARE kernel>::named(name, parameters, LEARNML_BARE most_threads)
+// What is offered is named in a function, of the number `place`, beside it: from outside of its
+// namespace its name may be one of the C library's as well, such as gamma.
+#define LEARNML_ENTRY(place, kernel, name, parameters, most_threads)                               \
+  inline learnml::KernelEntry learnml_entry_##place() {                                            \
+    return learnml::Entry<&LEARNML_BARE kernel>::named(name, parameters, LEARNML_BARE most_threads); \
+  }
 #define LEARNML_BARE(...) __VA_ARGS__
 #define LEARNML_VARIABLES extern "C" __attribute__((visibility("default"))) const learnml::GlobalEntry learnml_globals[]
-#define LEARNML_VARIABLE(variable, name, constant)                                                     \
-  {name, const_cast<void *>(reinterpret_cast<const volatile void *>(&variable)), sizeof variable,       \
-   sizeof(learnml::Element<decltype(variable)>), learnml::granule_of<learnml::Element<decltype(variable)>>(), constant}
+#define LEARNML_VARIABLE(place, variable, name, constant)                                              \
+  inline learnml::GlobalEntry learnml_variable_##place() {                                             \
+    return {name, const_cast<void *>(reinterpret_cast<const volatile void *>(&variable)), sizeof variable, \
+            sizeof(learnml::Element<decltype(variable)>),                                              \
+            learnml::granule_of<learnml::Element<decltype(variable)>>(), constant};                    \
+  }

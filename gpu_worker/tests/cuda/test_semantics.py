@@ -112,6 +112,19 @@ def test_constant_memory_is_set_from_outside_and_globals_stay(device: Device) ->
         module(BLOCKS).global_address("missing")
 
 
+def test_names_that_the_c_library_has_too_are_free(device: Device) -> None:
+    source = """__constant__ float gamma[2] = {3, 4};
+__device__ float norm(const float *x) { return x[0] * gamma[1]; }
+extern "C" __global__ void index(float *y) { y[0] = norm(gamma); }"""
+    y = device.empty(1)
+
+    report = device.launch(kernel(source, "index"), (1,), (1,), (y,))
+
+    assert y.host.tolist() == [12]
+    assert report.diagnostics == []
+    assert module(source).global_address("gamma")[1] == 8
+
+
 def test_scalars_are_passed_by_their_own_type(device: Device) -> None:
     out = device.empty(7, np.float64)
     args = (1 << 40, np.int32(-5), np.uint32(7), np.float32(0.5), 0.1, True, np.int16(-3), out)

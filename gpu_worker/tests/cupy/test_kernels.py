@@ -137,6 +137,23 @@ def test_an_elementwise_kernel_with_raw_arrays_and_given_outputs() -> None:
         reverse(np.ones(3), size=3)
 
 
+def test_a_raw_array_has_its_own_shape_and_is_indexed_by_one_or_all_places() -> None:
+    body = """
+        const int rows = x.shape()[0], columns = x.shape()[1];
+        const int at[] = {i % rows, i / rows};
+        y = x[at] + 100 * x[i] + (x.strides()[0] == step ? 0.5f : 0.0f)"""
+    turn = cp.ElementwiseKernel("raw T x, int64 step", "T y", body, "turned_around")
+    values = np.arange(15, dtype=np.float32).reshape(3, 5)
+    for x in (
+        cp.asarray(values),
+        cp.asarray(np.asfortranarray(values)),
+        cp.asarray(values)[:, ::2],
+    ):
+        got = turn(x, x.strides[0], size=x.size)
+        plain = x.get()
+        assert np.array_equal(got.get(), plain.T.ravel() + 100 * plain.ravel() + 0.5)
+
+
 def test_kernels_refuse_another_dtype_than_they_name() -> None:
     kernel = cp.ElementwiseKernel("float32 x, T y, T z", "T out", "out = x + y + z", "mixed")
     ones = cp.ones(3, cp.float32)
