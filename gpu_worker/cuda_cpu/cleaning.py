@@ -87,6 +87,18 @@ def clean(source: str) -> CleanSource:
     return CleanSource("\n".join(kept), "\n".join(code), tuple(directives))
 
 
+def check_directives(before: str, after: str) -> None:
+    """Refuse a text in which a line is a directive that was none before it was changed.
+
+    Raises:
+        CompileError: what stood before a # in its line is gone.
+    """
+    lines = zip(before.split("\n"), after.split("\n"), strict=True)
+    for number, (old, new) in enumerate(lines, start=1):
+        if _DIRECTIVE.match(new) and not _DIRECTIVE.match(old):
+            raise refusal("A directive begins its line.", number, Kind.COMPILE_ERROR)
+
+
 def blank(text: str) -> str:
     """Return a text of spaces with the newlines where they were."""
     return _NOT_NEWLINE.sub(" ", text)

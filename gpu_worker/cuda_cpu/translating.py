@@ -88,11 +88,11 @@ def _prologue(defines: Mapping[str, str]) -> str:
     return "\n".join(('#include "cuda_cpu.h"', poisoned, *macros, *begin))
 
 
-def _rewritten(text: str) -> str:
-    text = _STATIC_SHARED.sub(lambda match: cleaning.blank(match.group()), text)
+def _rewritten(before: str) -> str:
+    text = _STATIC_SHARED.sub(lambda match: cleaning.blank(match.group()), before)
     text = _DYNAMIC.sub(_dynamic, text)
     # What is local to this file needs no name for others: everything is in one namespace.
-    return _EXTERN_C.sub(
+    rewritten = _EXTERN_C.sub(
         lambda match: (
             "namespace " + cleaning.blank(match.group())[10:]
             if text[match.end() : match.end() + 1] == "{"
@@ -100,6 +100,8 @@ def _rewritten(text: str) -> str:
         ),
         text,
     )
+    cleaning.check_directives(before, rewritten)
+    return rewritten
 
 
 def _dynamic(match: re.Match[str]) -> str:
