@@ -162,7 +162,8 @@ def test_ordinary_sources_are_not(head: str) -> None:
 
 @pytest.mark.parametrize(
     "option",
-    ["-I/etc", "-include/etc/passwd", f"-DX=1 -include {SECRET}", "-fplugin=x.so", "@args", "-DX=`id`",
+    ["-I/etc", "-include/etc/passwd", f"-DX=1 -include {SECRET}", "-fplugin=x.so", "@args", "-DX=`id`", "-DX=/*",
+     "-DX=1//",
      "-DLEARNML_X=1", "-o/tmp/x", "-B/tmp", "-specs=x", "-wrapper", "--sysroot=/"],
 )  # fmt: skip
 def test_options_that_reach_files_are_refused(option: str) -> None:
