@@ -11,9 +11,9 @@ import os
 import statistics
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -126,6 +126,8 @@ def load(port: int, path: str, headers: dict[str, str]) -> dict[str, Any]:
     latencies = [value for _ in workers for value in results.get()]
     for worker in workers:
         worker.join()
+        if worker.exitcode:
+            raise RuntimeError(f"a client of {path} failed; what it says stands above")
     answer = one_answer(port, path, headers)
     return {
         "status": answer.status,
@@ -138,15 +140,15 @@ def client_process(
     port: int, path: str, headers: dict[str, str], results: multiprocessing.Queue[list[float]]
 ) -> None:
     latencies: list[float] = []
-    threads = [
-        threading.Thread(target=client_thread, args=(port, path, headers, latencies))
-        for _ in range(CONNECTIONS_PER_PROCESS)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(CONNECTIONS_PER_PROCESS) as pool:
+        connections = [
+            pool.submit(client_thread, port, path, headers, latencies)
+            for _ in range(CONNECTIONS_PER_PROCESS)
+        ]
     results.put(latencies)
+    # Only now, so that nobody waits for what a failed one would have sent.
+    for connection in connections:
+        connection.result()
 
 
 def client_thread(port: int, path: str, headers: dict[str, str], latencies: list[float]) -> None:

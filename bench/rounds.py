@@ -35,7 +35,10 @@ class Rounds:
         self._done: dict[tuple[int, str, str], dict[str, Any]] = {}
         self._work: Sequence[Work] = ()
         if self._file.exists():
-            for line in self._file.read_text(encoding="utf-8").splitlines():
+            # What a run was killed over in the middle of writing has no end: it is done again.
+            whole, _, _ = self._file.read_text(encoding="utf-8").rpartition("\n")
+            self._file.write_text(f"{whole}\n" if whole else "", encoding="utf-8")
+            for line in whole.splitlines():
                 number, slug, stem, result = json.loads(line)
                 self._done[number, slug, stem] = result
 
