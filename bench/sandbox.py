@@ -98,7 +98,7 @@ def added(pause: float) -> dict[str, Any]:
 
 
 def added_per_grading() -> dict[str, Any]:
-    """The same for a whole grading, which has two runs: a right RMSNorm, all cases."""
+    """The same for a whole grading, which has three runs: a right RMSNorm, all cases, timed."""
     extra = []
     with Zygote() as zygote:
         spent: list[float] = []

@@ -51,7 +51,6 @@ _DEVICES: Final = (
 _FILE_RIGHTS: Final = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _TCP: Final = 0b11
 _SCOPES: Final = 0b11
-NEWEST_KNOWN: Final = 6
 
 
 def version() -> int:
