@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -39,7 +40,7 @@ def _grade(options: argparse.Namespace) -> int:
             options.track or get(options.exercise).tracks[0],
             source,
             cases="public" if options.public else "all",
-            seed=int(options.seed, 16) if options.seed else None,
+            seed=options.seed,
         )
     except (OSError, UnicodeDecodeError, UnknownExerciseError, LookupError, SandboxError) as error:
         sys.stderr.write(f"Cannot grade {options.file}: {error}\n")
@@ -64,12 +65,20 @@ def _parser() -> argparse.ArgumentParser:
         help="numpy or cupy; by default the first that the exercise has, mostly numpy",
     )
     grade.add_argument("--public", action="store_true", help="run the public cases only")
-    grade.add_argument("--seed", help="repeat an earlier grading's cases: its seed, hexadecimal")
+    grade.add_argument(
+        "--seed", type=_hexadecimal, help="repeat an earlier grading's cases: its seed, hexadecimal"
+    )
     grade.add_argument("--json", action="store_true", help="print the report as JSON")
     mistakes = commands.add_parser("mistakes", help="write the page of known mistakes")
     mistakes.add_argument("--results", type=Path, required=True, help="folder of measurements")
     mistakes.add_argument("--output", type=Path, help="file to write; default: print it")
     return parser
+
+
+def _hexadecimal(text: str) -> int:
+    if not re.fullmatch(r"[0-9a-fA-F]+", text):
+        raise argparse.ArgumentTypeError(f"invalid hexadecimal number: {text!r}")
+    return int(text, 16)
 
 
 def _write_mistakes(results: Path, output: Path | None) -> int:

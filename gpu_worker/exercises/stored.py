@@ -118,8 +118,8 @@ def stored_for_device(exercise: Exercise) -> list[Stored]:
 
 def _read(slug: str, kind: Kind, path: Path, track: Track) -> Stored:
     header = dict(_HEADER.findall(path.read_bytes().decode("utf-8-sig")))
-    limits = dict(item.split("=") for item in header.get("limits", "").split())
     try:
+        limits = dict(item.split("=") for item in header.get("limits", "").split())
         return Stored(
             slug=slug,
             kind=kind,

@@ -10,10 +10,9 @@ from typing import Final
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.notes import Access, KernelNote
+from gpu_worker.judge.timed_calls import ARRAYS_MOVED
 from gpu_worker.protocol import CountedCall
 
-ARRAYS_MOVED: Final = {"forward": 2, "backward": 3}
-"""How many arrays of x's size each direction must at least read or write."""
 _MUCH: Final = 1.25
 """Moving this many times the least is worth a word."""
 _SCATTERED: Final = 0.6

@@ -17,13 +17,13 @@ import numpy as np
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge import advice
-from gpu_worker.judge.advice import ARRAYS_MOVED
 from gpu_worker.judge.builds import Builds, refusals_of, resources_of
 from gpu_worker.judge.case import Case, ScriptBuilder
 from gpu_worker.judge.execution import Execution, execute, judge_run
 from gpu_worker.judge.findings import of_devices_compiler, shown_names
 from gpu_worker.judge.notes import KernelNote, Noted, read_notes
 from gpu_worker.judge.occupancy import occupancy
+from gpu_worker.judge.timed_calls import ARRAYS_MOVED
 from gpu_worker.protocol import Counted, CountedCall, Finding, KernelCounts
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.sandbox.inside.wire import ArrayValue, WireError

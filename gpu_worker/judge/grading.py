@@ -273,8 +273,8 @@ def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> Non
         execution = judge_run(grading.exercise, cases, run, grading.limits, earlier)
     if not execution.began:
         # Nothing was run, so nothing was compared either.
-        spent = sum(grading.timings.pop().ms for _ in range(2))
-        grading.timings.append(Timing(phase="loading your file", ms=round(spent, 3)))
+        both = sum(grading.timings.pop().ms for _ in range(2))
+        grading.timings.append(Timing(phase="loading your file", ms=round(both, 3)))
     if execution.loading and (execution.stop is None or not execution.judged):
         stop = problem_stop(execution.loading, grading.exercise.class_name, show=show)
         execution.stop = stop

@@ -38,6 +38,15 @@ def test_a_wrong_answer_is_told_in_words(slug: str, capsys: pytest.CaptureFixtur
     assert (", eps " in line) == (slug != "softmax_cross_entropy")
 
 
+@pytest.mark.parametrize("seed", ["xyz", "-1"])
+def test_a_seed_that_is_none_is_refused_in_words(
+    seed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["grade", "none.py", "--exercise", "rmsnorm", f"--seed={seed}"])
+    assert f"argument --seed: invalid hexadecimal number: '{seed}'" in capsys.readouterr().err
+
+
 def test_without_a_track_the_exercises_first_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
     slug = "rmsnorm_two_kernels"
     file = get(slug).folder / "starter_cupy.py"

@@ -78,10 +78,13 @@ def test_honest_solutions_of_the_catalogue_are_among_the_correct() -> None:
     assert honest >= {"44", "47", "N7", "N11", "N27", "N32", "N33"}
 
 
-def test_a_stored_submission_without_a_header_is_reported_by_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["x = 1\n", "# outcome: accepted\n# limits: wall_seconds 1\n"])
+def test_a_stored_submission_without_a_usable_header_is_reported_by_name(
+    tmp_path: Path, text: str
+) -> None:
     folder = tmp_path / "submissions" / "wrong"
     folder.mkdir(parents=True)
-    (folder / "nameless.py").write_text("x = 1\n", encoding="utf-8")
+    (folder / "nameless.py").write_text(text, encoding="utf-8")
     with pytest.raises(HeaderError, match="nameless"):
         stored(dataclasses.replace(get("rmsnorm"), folder=tmp_path), "wrong")
 
