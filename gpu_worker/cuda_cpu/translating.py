@@ -34,6 +34,9 @@ _TOO_MUCH_CONSTANT: Final = (
 )
 _LAUNCH_BOUNDS: Final = re.compile(r"__launch_bounds__\s*\(")
 _MOST_KERNELS: Final = 256
+_SEEN: Final = "LEARNML_SEEN_"
+"""Begins the names of macros that say which kernels and variables no #if leaves out."""
+_CONSTANT_SUM: Final = "learnml_sum_of_constants"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,14 @@ class KernelText:
     extern_c: bool
     bound: str = ""
     """C++ that declares what its `__launch_bounds__` allow; empty where it has none."""
+
+
+@dataclass(slots=True)
+class VariableText:
+    """A variable outside of all functions: the lines that declare it, several under #if."""
+
+    constant: bool
+    lines: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +83,11 @@ def translate(
     found = tuple(_kernels(expanding.expanded(cleaned)))
     names = name_expressions or tuple(kernel.name for kernel in found if kernel.extern_c)
     _check_names(names, found, cleaned)
-    text = _rewritten(cleaned.text)
     variables = _variables(cleaned.code)
-    return Translation(
-        "\n".join((_prologue(defines), text, _epilogue(names, found, variables))),
-        names, found, cleaned.code,
-    )  # fmt: skip
+    text = _marked(_rewritten(cleaned.text), found, variables)
+    epilogue = _epilogue(names, found, variables, asked_for=bool(name_expressions))
+    text = "\n".join((_prologue(defines), text, epilogue))
+    return Translation(text, names, found, cleaned.code)
 
 
 def _prologue(defines: Mapping[str, str]) -> str:
@@ -102,6 +112,18 @@ def _rewritten(before: str) -> str:
     )
     cleaning.check_directives(before, rewritten)
     return rewritten
+
+
+def _marked(text: str, found: tuple[KernelText, ...], variables: Mapping[str, VariableText]) -> str:
+    """Return the text with a macro before each kernel and variable. Where #if leaves one out, its
+    macro is not defined either.
+    """
+    names = [(kernel.line, kernel.name) for kernel in found]
+    names += [(line, name) for name, variable in variables.items() for line in variable.lines]
+    lines = text.split("\n")
+    for line, name in sorted(set(names), reverse=True):
+        lines[line - 1 : line - 1] = [f"#define {_SEEN}{name}", f'#line {line} "{SOURCE_NAME}"']
+    return "\n".join(lines)
 
 
 def _dynamic(match: re.Match[str]) -> str:
@@ -202,57 +224,73 @@ def _check_names(
             raise refusal(f"The source has no kernel {name!r}; it has {listed}.", None)
 
 
-def _variables(code: str) -> dict[str, int]:
-    """Return the names of variables outside of all functions; the line of those in constant memory,
-    0 of others.
-    """
+def _variables(code: str) -> dict[str, VariableText]:
+    """Return the variables outside of all functions by name."""
     depth, depths = 0, []
     for character in code:
         depth += (character == "{") - (character == "}")
         depths.append(depth)
-    found: dict[str, int] = {}
+    found: dict[str, VariableText] = {}
     for match in _VARIABLE.finditer(code):
         statement = re.split(r"[;{}]", code[max(0, match.start() - 400) : match.start()])[-1]
         if depths[match.start()] == 0 and "template" not in statement:
             constant = "__constant__" in statement + match.group()
-            line = code.count("\n", 0, match.start()) + 1
-            found.setdefault(match["name"], line if constant else 0)
+            variable = found.setdefault(match["name"], VariableText(constant, []))
+            variable.lines.append(code.count("\n", 0, match.start()) + 1)
     found.pop("operator", None)
     return found
 
 
 def _epilogue(
-    names: tuple[str, ...], found: tuple[KernelText, ...], variables: Mapping[str, int]
-) -> str:
-    offers = []
+    names: tuple[str, ...], found: tuple[KernelText, ...], variables: Mapping[str, VariableText],
+    *, asked_for: bool,
+) -> str:  # fmt: skip
+    """Return what offers kernels and variables. Kernels that were asked for must be there."""
     bounds = _bounds(names, found)
+    offers: list[str] = []
+    entries: list[str] = []
+    globals_: list[str] = []
+    declared = dict(bounds)
     for place, name in enumerate(names):
         base = name.split("<")[0].split("::")[-1].strip()
         kernel = next(kernel for kernel in found if kernel.name == base)
         bound = launch_bounds.value(base, name) if base in bounds else "0"
         text = _quoted(kernel.parameters)
-        offers.append(f'LEARNML_ENTRY({place}, ({name}), "{name}", "{text}", ({bound}))')
-    for place, (name, line) in enumerate(variables.items()):
-        offers.append(f'LEARNML_VARIABLE({place}, {name}, "{name}", {int(line > 0)})')
-    entries = [f"learnml_entry_{place}()," for place in range(len(names))]
-    globals_ = [f"learnml_variable_{place}()," for place in range(len(variables))]
+        offer = f'LEARNML_ENTRY({place}, ({name}), "{name}", "{text}", ({bound}))'
+        condition = "1" if asked_for else f"defined {_SEEN}{base}"
+        offers += _if(condition, *filter(None, [declared.pop(base, "")]), offer)
+        entries += _if(condition, f"learnml_entry_{place}(),")
+    for place, (name, variable) in enumerate(variables.items()):
+        offer = f'LEARNML_VARIABLE({place}, {name}, "{name}", {int(variable.constant)})'
+        offers += _if(f"defined {_SEEN}{name}", offer)
+        globals_ += _if(f"defined {_SEEN}{name}", f"learnml_variable_{place}(),")
+    some = " || ".join(f"defined {_SEEN}{name}" for name in names if not asked_for) or "1"
     return "\n".join(
         (
             *_constants(variables),
             '#line 1 "kernels of the launch"',
-            *bounds.values(), *offers, "}",
+            *_if(f"!({some})", "#error every kernel of the source is left out by #if"),
+            *offers, "}",
             "LEARNML_ENTRIES = {", *entries, "{}};",
             "LEARNML_VARIABLES = {", *globals_, "{}};", "",
         )
     )  # fmt: skip
 
 
-def _constants(variables: Mapping[str, int]) -> list[str]:
+def _if(condition: str, *lines: str) -> tuple[str, ...]:
+    return lines if condition == "1" else (f"#if {condition}", *lines, "#endif")
+
+
+def _constants(variables: Mapping[str, VariableText]) -> list[str]:
     """Return what refuses more constant memory than there is, at the line of the last variable."""
-    sizes = [f"sizeof {name}" for name, line in variables.items() if line]
-    last = max(variables.values(), default=0)
-    check = f'static_assert({" + ".join(sizes)} <= {CONSTANT_BYTES}, "{_TOO_MUCH_CONSTANT}");'
-    return [f'#line {last} "{SOURCE_NAME}"', check] if sizes else []
+    constant = {name: item for name, item in variables.items() if item.constant}
+    sizes = [
+        line for name in constant for line in _if(f"defined {_SEEN}{name}", f"+ sizeof {name}")
+    ]
+    last = max((max(item.lines) for item in constant.values()), default=0)
+    check = f'static_assert({_CONSTANT_SUM} <= {CONSTANT_BYTES}, "{_TOO_MUCH_CONSTANT}");'
+    total = ["constexpr unsigned long long", f"{_CONSTANT_SUM} = 0", *sizes, ";"]
+    return [*total, f'#line {last} "{SOURCE_NAME}"', check] if sizes else []
 
 
 def _bounds(names: tuple[str, ...], found: tuple[KernelText, ...]) -> dict[str, str]:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
-from gpu_worker.cuda_cpu import compile_source
+from gpu_worker.cuda_cpu import CompileError, compile_source
 from gpu_worker.cuda_cpu.device import (
     Allocation,
     Diagnostic,
@@ -21,6 +22,16 @@ from gpu_worker.cuda_cpu.device import (
     Pointer,
 )
 from gpu_worker.cuda_cpu.device.report import ORDERS
+
+KERNEL = 'extern "C" __global__ void f(int *p) { p[0] = VALUE; }\n'
+"""To be compiled with something in the place of VALUE."""
+
+
+def refused(source: str, *, options: tuple[str, ...] = (), names: tuple[str, ...] = ()) -> str:
+    """Return what is said of a source that must not compile."""
+    with pytest.raises(CompileError) as caught:
+        compile_source(source, options, names)
+    return str(caught.value)
 
 
 def source(name: str) -> str:

@@ -23,15 +23,9 @@ from gpu_worker.cuda_cpu.cache import Cache
 from gpu_worker.cuda_cpu.translating import translate
 from gpu_worker.sandbox import bubblewrap, compiling
 from gpu_worker.sandbox.isolation import ALLOW_NO_NAMESPACES
+from gpu_worker.tests.cuda.device import KERNEL, refused
 
-KERNEL = 'extern "C" __global__ void f(int *p) { p[0] = VALUE; }\n'
 SECRET = "/etc/hostname"
-
-
-def refused(source: str, *, options: tuple[str, ...] = (), names: tuple[str, ...] = ()) -> str:
-    with pytest.raises(CompileError) as caught:
-        compile_source(source, options, names)
-    return str(caught.value)
 
 
 REACHING = {
@@ -176,13 +170,6 @@ def test_usual_options_are_taken() -> None:
     assert compile_source(KERNEL, options).kernels == ("f",)
 
 
-@pytest.mark.parametrize("name", ['f"', "f<1>;\n#include", "f, 0), evil(", "g", "f}", "f\\", "(f)"])
-def test_name_expressions_are_names(name: str) -> None:
-    source = KERNEL.replace("VALUE", "1").replace('extern "C"', "template <int N>")
-
-    refused(source, names=(name,))
-
-
 BOMBS = {
     "templates": (
         "template <int N> struct A { typedef A<N + 1> next; enum { v = next::v }; };\n",
@@ -233,34 +220,6 @@ def test_reading_a_source_takes_no_longer_for_what_never_ends(part: str) -> None
 
 def test_too_long_sources_are_refused() -> None:
     assert "KB" in refused(KERNEL.replace("VALUE", "1") + "\n" * SOURCE_BYTES)
-
-
-def test_errors_come_with_the_line_of_the_source() -> None:
-    source = "// first\n\n#define N 4\n__device__ int g(int a) {\n  return a + b;\n}\n"
-    with pytest.raises(CompileError) as caught:
-        compile_source(source + KERNEL.replace("VALUE", "g(N) +"))
-
-    found = [(d.kind, d.line) for d in caught.value.diagnostics]
-    assert found == [("compile-error", 5), ("compile-error", 7)]
-    assert "'b' was not declared" in caught.value.diagnostics[0].message
-
-
-@pytest.mark.parametrize(
-    ("source", "says"),
-    [
-        ("int x;\n", "no kernel"),
-        ("__global__ void f(int *p) { p[0] = 1; }\n", 'extern "C"'),
-        ('extern "C" __global__ void f(int *p) { threadIdx.x = 1; }\n', "cannot be assigned"),
-        ('#include <cub/cub.cuh>\n' + KERNEL, "yours to write"),
-        ('/* open\n' + KERNEL, "never ends"),
-        ("__device__ __half g;\n" + KERNEL, "#include <cuda_fp16.h>"),
-        ('extern "C" __global__ void f(int *p) { p[0] = g(); }\n int g();\n', "'g' was not declared"),
-        ("#include <cooperative_groups.h>\n" + KERNEL.replace("VALUE", "1").replace(
-            "{", "{ cooperative_groups::sync(cooperative_groups::this_grid());"), "a second one"),
-    ],
-)  # fmt: skip
-def test_messages_say_what_to_do(source: str, says: str) -> None:
-    assert says in refused(source)
 
 
 # --- the sandbox itself, without the rules before it ------------------------------------------------

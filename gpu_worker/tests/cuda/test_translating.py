@@ -1,0 +1,76 @@
+"""What of a source is offered, and what is said of one that does not compile."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_worker.cuda_cpu import CompileError, compile_source
+from gpu_worker.cuda_cpu.device import Module
+from gpu_worker.tests.cuda.device import KERNEL, refused
+
+LEFT_OUT = """#if 0
+__constant__ float gone[1 << 20];
+extern "C" __global__ __launch_bounds__(GONE) void gone_too(float *y) { y[0] = gone[0]; }
+#elif defined WIDE
+__constant__ float c[8];
+extern "C" __global__ void k(double *y) { y[0] = c[7]; }
+#else
+__constant__ float c[4];
+extern "C" __global__ void k(float *y) { y[0] = c[3]; }
+#endif
+"""
+
+
+@pytest.mark.parametrize(("options", "size"), [((), 16), (("-DWIDE",), 32)])
+def test_what_a_condition_leaves_out_is_not_offered(options: tuple[str, ...], size: int) -> None:
+    module = Module(compile_source(LEFT_OUT, options).library)
+
+    assert module.kernels == ("k",)
+    assert module.global_address("c")[1] == size
+    assert [variable.name for variable in module.variables] == ["c"]
+    assert module.kernel("k").parameters[0].pointee_size == (8 if options else 4)
+
+
+def test_a_source_of_which_nothing_is_left_says_so() -> None:
+    assert "left out by #if" in refused(
+        "#ifdef NEVER\n" + KERNEL.replace("VALUE", "1") + "#endif\n"
+    )
+    with pytest.raises(CompileError, match="line 4: .*'b' was not declared"):
+        compile_source(
+            "#if 0\n" + KERNEL.replace("VALUE", "a") + "#endif\n" + KERNEL.replace("VALUE", "b")
+        )
+
+
+@pytest.mark.parametrize("name", ['f"', "f<1>;\n#include", "f, 0), evil(", "g", "f}", "f\\", "(f)"])
+def test_name_expressions_are_names(name: str) -> None:
+    source = KERNEL.replace("VALUE", "1").replace('extern "C"', "template <int N>")
+
+    refused(source, names=(name,))
+
+
+def test_errors_come_with_the_line_of_the_source() -> None:
+    source = "// first\n\n#define N 4\n__device__ int g(int a) {\n  return a + b;\n}\n"
+    with pytest.raises(CompileError) as caught:
+        compile_source(source + KERNEL.replace("VALUE", "g(N) +"))
+
+    found = [(d.kind, d.line) for d in caught.value.diagnostics]
+    assert found == [("compile-error", 5), ("compile-error", 7)]
+    assert "'b' was not declared" in caught.value.diagnostics[0].message
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("int x;\n", "no kernel"),
+        ("__global__ void f(int *p) { p[0] = 1; }\n", 'extern "C"'),
+        ('extern "C" __global__ void f(int *p) { threadIdx.x = 1; }\n', "cannot be assigned"),
+        ('#include <cub/cub.cuh>\n' + KERNEL, "yours to write"),
+        ('/* open\n' + KERNEL, "never ends"),
+        ("__device__ __half g;\n" + KERNEL, "#include <cuda_fp16.h>"),
+        ('extern "C" __global__ void f(int *p) { p[0] = g(); }\n int g();\n', "'g' was not declared"),
+        ("#include <cooperative_groups.h>\n" + KERNEL.replace("VALUE", "1").replace(
+            "{", "{ cooperative_groups::sync(cooperative_groups::this_grid());"), "a second one"),
+    ],
+)  # fmt: skip
+def test_messages_say_what_to_do(source: str, says: str) -> None:
+    assert says in refused(source)
