@@ -17,7 +17,7 @@ from gpu_worker.cuda_cpu.device import (
     Module,
     Pointer,
     cause_rank,
-    unwritten_output,
+    unwritten_elements,
 )
 
 __all__ = (
@@ -32,5 +32,5 @@ __all__ = (
     "Module",
     "Pointer",
     "cause_rank",
-    "unwritten_output",
+    "unwritten_elements",
 )

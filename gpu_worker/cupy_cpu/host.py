@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import compiler, findings, memory, traffic
-from ._device import unwritten_output
+from ._device import unwritten_elements
 from .array import ndarray, view
 
 
@@ -30,13 +30,12 @@ def fault(result: Any) -> str:
 
     A result that no kernel has written wholly is one.
     """
-    if type(result) is ndarray and result._values.size:
-        block = memory.block_of(result._values)
-        if block is not None and block.unwritten()[0]:
+    if type(result) is ndarray:
+        count, first = memory.unwritten(result._values)
+        if count:
             last, build = findings.latest()
-            diagnostic = unwritten_output("the result", block, result._values.itemsize, last)
-            if diagnostic:
-                findings.add(diagnostic, build)
+            diagnostic = unwritten_elements("the result", count, first, result.size, last)
+            findings.add(diagnostic, build)
     return findings.fault()
 
 

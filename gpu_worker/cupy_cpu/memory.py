@@ -89,6 +89,25 @@ def block_of(values: Any) -> Allocation | None:
     return DEVICE.find(values.__array_interface__["data"][0]) if values.size else None
 
 
+def unwritten(values: Any) -> tuple[int, int]:
+    """Return how many elements of an array were never written, and the flat index of the first.
+
+    What lies beside them in their block, such as the padding of rows, is not asked for.
+    """
+    block = block_of(values)
+    if block is None or not block.unwritten()[0]:
+        return 0, -1
+    marks = block.written_map
+    start = values.__array_interface__["data"][0] - block.address
+    if values.itemsize % 2 or start % 2 or marks is None:
+        return 0, -1
+    halves = tuple(step // 2 for step in values.strides)
+    shape = (*values.shape, values.itemsize // 2)
+    places = np.ndarray(shape, np.uint8, marks, start // 2, (*halves, 1))
+    missing = np.flatnonzero(~places.all(axis=-1))
+    return (missing.size, int(missing[0])) if missing.size else (0, -1)
+
+
 def mark_written(values: Any) -> None:
     """Note that an array, or a part of one, was written to: from its first byte to its last."""
     block = block_of(values)

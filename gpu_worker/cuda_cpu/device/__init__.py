@@ -13,7 +13,7 @@ from .kernel import Kernel
 from .kinds import cause_rank
 from .memory import Allocation, Memory
 from .module import Module
-from .outputs import unwritten_output
+from .outputs import unwritten_elements, unwritten_output
 from .report import LaunchReport
 
 __all__ = [
@@ -30,5 +30,6 @@ __all__ = [
     "Pointer",
     "Severity",
     "cause_rank",
+    "unwritten_elements",
     "unwritten_output",
 ]

@@ -18,7 +18,17 @@ def unwritten_output(
     missing, first = allocation.unwritten()
     if not missing:
         return None
-    count, total = -(-missing // itemsize), allocation.nbytes // itemsize
+    total = allocation.nbytes // itemsize
+    return unwritten_elements(label, -(-missing // itemsize), first // itemsize, total, last)
+
+
+def unwritten_elements(
+    label: str, count: int, first: int, total: int, last: LaunchReport | None = None
+) -> Diagnostic:
+    """Return what it means that `count` of an array's elements were never written.
+
+    `first` is the flat index of the first of them.
+    """
     launched = ""
     if last is not None:
         threads = last.counters.threads
@@ -28,9 +38,9 @@ def unwritten_output(
         )
     message = (
         f"{count:,} of the {total:,} elements of {label} were never written, the first at index "
-        f"{first // itemsize}: they hold junk.{launched} Take enough blocks for the last elements "
+        f"{first}: they hold junk.{launched} Take enough blocks for the last elements "
         "too, (n + threads - 1) // threads, or let threads go on in a loop."
     )
-    detail = {"elements": count, "first": first // itemsize}
+    detail = {"elements": count, "first": first}
     kernel = last.kernel if last else ""
     return Diagnostic(Kind.UNWRITTEN_OUTPUT, Severity.ERROR, kernel, None, message, detail)

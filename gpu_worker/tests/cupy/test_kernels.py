@@ -109,6 +109,10 @@ def test_an_array_that_no_kernel_filled_is_told(module: Any) -> None:
     )
     kernel((1,), (4,), (x,))
     assert host.fault(x) == "unwritten-output"
+    assert host.fault(x[2:6]) == "unwritten-output"
+    # Of rows with padding, or the beginning of a buffer, only what is given back counts.
+    assert host.fault(x[:4]) == host.fault(x[3::-1]) == ""
+    assert host.fault(x.reshape(2, 4)[:1, 1:]) == ""
     assert host.fault(cp.ones(8)) == ""
 
 
