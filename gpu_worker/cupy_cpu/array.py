@@ -203,7 +203,7 @@ class ndarray:
         # A single element is a view of no dimensions in CuPy, not a scalar.
         if not isinstance(taken, np.ndarray):
             places = index if isinstance(index, tuple) else (index,)
-            return view(self._values[(*places, ...)])
+            taken = self._values[(*places, ...)]
         if _shares(taken, self._values):
             return view(taken)
         traffic.count([taken], [taken])

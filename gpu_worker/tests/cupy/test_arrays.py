@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gpu_worker.cupy_cpu as cp
-from gpu_worker.cupy_cpu import linalg, random
+from gpu_worker.cupy_cpu import linalg, memory, random
 
 DTYPES = ("float32", "float64", "float16")
 DRAW = np.random.default_rng(3)
@@ -275,6 +275,13 @@ def test_a_single_element_is_an_array_and_a_view() -> None:
     assert element.shape == ()
     x[1, 2] = 7
     assert float(element) == int(element) == element.item() == 7
+
+
+def test_an_element_that_an_array_names_is_on_the_device() -> None:
+    x = cp.arange(8, dtype=cp.float32)
+    largest = x[cp.argmax(x)]
+    assert (largest.shape, float(largest)) == ((), 7.0)
+    assert memory.block_of(largest._values) is not None
 
 
 def test_views_share_memory_and_results_do_not() -> None:
