@@ -48,7 +48,7 @@ class ElementwiseKernel:
 
         Raises:
             TypeError: a wrong number of arguments, a NumPy array, or a wrong dtype.
-            ValueError: the size is not known.
+            ValueError: the size is not known, or an output has another shape.
         """
         if len(args) not in (self.nin, self.nargs):
             raise TypeError(
@@ -80,7 +80,11 @@ class ElementwiseKernel:
         ]
         if not shapes:
             raise ValueError("Loop size is undecided: give size=, or an array that is not raw.")
-        return np.broadcast_shapes(*shapes)
+        shape = np.broadcast_shapes(*shapes)
+        for p, value in zip(self.out_params, given[self.nin :], strict=True):
+            if value is not None and not p.raw and value.shape != shape:
+                raise ValueError(f"Output shape is mismatched: {value.shape} instead of {shape}.")
+        return shape
 
     def _launch(self, values: list[Any], types: dict[str, Any], shape: tuple[int, ...]) -> None:
         scalars = frozenset(

@@ -137,6 +137,9 @@ def test_an_elementwise_kernel_with_raw_arrays_and_given_outputs() -> None:
         reverse(x)
     with pytest.raises(TypeError, match="Wrong number of arguments"):
         reverse(x, out, out)
+    double = cp.ElementwiseKernel("T x", "T y", "y = x * 2", "double_it")
+    with pytest.raises(ValueError, match="Output shape"):
+        double(cp.ones((2, 5), cp.float32), out)
     with pytest.raises(TypeError, match="Unsupported type"):
         reverse(np.ones(3), size=3)
 
