@@ -1,17 +1,22 @@
 """Run a program with CuPy kernels on a machine without a GPU, and tell what was found and counted.
 
-python -m gpu_worker.run_kernel FILE [--json]
+python -m gpu_worker.run_kernel FILE [--json] [ARGUMENT ...]
 
-The program is run as a script, in this process and with this account's rights: it is for one's own
-code. `import cupy` gives the stand-in of the CuPy track. What the program prints comes first; then,
-for each kernel, what is wrong with it at which line of its source, and what its last launch did.
-Ends with 0 if nothing is wrong, 1 if something is, 2 if the program cannot be run.
+The program is run as `python FILE ARGUMENT ...` would, in this process and with this account's
+rights: it is for one's own code. `import cupy` gives the stand-in of the CuPy track. What the
+program prints comes first; then, for each kernel, what is wrong with it at which line of its
+source, and what its last launch did. With --json that alone is on the standard output, and what
+the program prints on the standard error. Behind `--` all arguments are the program's.
+Ends with 0 if nothing is wrong, 1 if something is or the program stops, 2 if it cannot be run:
+there is no such file, or it is no Python.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import runpy
 import sys
 import traceback
@@ -29,11 +34,13 @@ EXIT_UNUSABLE: Final = 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the module says what it returns."""
-    options = _parser().parse_args(arguments)
-    if not options.file.is_file():
-        sys.stderr.write(f"There is no file {options.file}.\n")
+    options = _options(arguments)
+    unusable = _unusable(options.file)
+    if unusable:
+        sys.stderr.write(f"{unusable}\n")
         return EXIT_UNUSABLE
-    failure = _run(options.file)
+    with _printed_as_errors() if options.json else contextlib.nullcontext():
+        failure = _run(options.file, options.arguments)
     notes = host.take_notes()
     if options.json:
         sys.stdout.write(json.dumps({"error": failure, **notes}, indent=2) + "\n")
@@ -43,34 +50,80 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return EXIT_FOUND if wrong or failure else EXIT_CLEAN
 
 
-def _parser() -> argparse.ArgumentParser:
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m gpu_worker.run_kernel",
+        usage="%(prog)s FILE [--json] [ARGUMENT ...]",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", type=Path, help="the Python program to run")
     parser.add_argument("--json", action="store_true", help="print findings and counts as JSON")
-    return parser
+    parser.add_argument("file", type=Path, help="the Python program to run")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program is given")
+    options = parser.parse_args(arguments)
+    if options.arguments[:1] == ["--json"]:
+        options.json = True
+        del options.arguments[0]
+    if options.arguments[:1] == ["--"]:
+        del options.arguments[0]
+    return options
 
 
-def _run(file: Path) -> str:
+def _unusable(file: Path) -> str:
+    """Return why a file cannot be run, empty if it can."""
+    if not file.is_file():
+        return f"There is no file {file}."
+    try:
+        compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+    except (OSError, SyntaxError, ValueError) as error:
+        return f"{file} cannot be run: {error}"
+    return ""
+
+
+@contextlib.contextmanager
+def _printed_as_errors() -> Iterator[None]:
+    """Send what the program prints, by whatever means, to the standard error meanwhile."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _run(file: Path, arguments: Sequence[str]) -> str:
     """Run the program with the stand-in for CuPy; return its error, empty if it had none."""
-    sys.modules["cupy"] = gpu_worker.cupy_cpu
     host.take_notes()
+    folder = str(file.resolve().parent)
+    sys.modules["cupy"] = gpu_worker.cupy_cpu
+    outside, sys.argv = sys.argv, [str(file), *arguments]
+    sys.path.insert(0, folder)
     try:
         runpy.run_path(str(file), run_name="__main__")
     except SystemExit as error:
-        return "" if not error.code else f"The program ended with {error.code}."
+        return f"SystemExit: {error.code}" if error.code else ""
     except Exception as error:  # noqa: BLE001  the program's own, told to its author
         return _shown(error, file)
+    finally:
+        sys.argv = outside
+        with contextlib.suppress(ValueError):
+            sys.path.remove(folder)
     return ""
 
 
 def _shown(error: Exception, file: Path) -> str:
-    """Return an error with the lines of the program that led to it."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
-    places = "".join(f"  line {f.lineno}: {f.line}\n" for f in frames)
+    """Return an error with the lines of the program, and of files beside it, that led to it."""
+    folder = file.resolve().parent
+    places = ""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename == str(file):
+            places += f"  line {frame.lineno}: {frame.line}\n"
+        elif Path(frame.filename).parent == folder:
+            places += f"  {Path(frame.filename).name}, line {frame.lineno}: {frame.line}\n"
     return f"{type(error).__name__}: {error}\n{places}".rstrip()
 
 
@@ -84,7 +137,7 @@ def readable(failure: str, notes: Mapping[str, Any]) -> Iterator[str]:
         kernel = f" in {item['kernel']}" if item["kernel"] else ""
         yield f"{item['severity']}: {item['kind']}{kernel}{line}"
         yield f"  {item['message']}"
-    if not found:
+    if not found and not failure:
         yield "Nothing wrong was found in the kernels."
     for kernel in notes.get("kernels", ()):
         yield from _kernel(kernel)

@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from gpu_worker import run_kernel
+
 PROGRAM = '''import cupy as cp
 import numpy as np
 
@@ -47,12 +51,14 @@ def test_a_mistake_is_told_with_its_line_and_the_call(tmp_path: Path) -> None:
     assert "out-of-bounds-read in scale, line 4" in done.stdout
     assert "x[100], past its end" in done.stdout
     assert "line 12: kernel((2,), (64,)" in done.stdout
+    assert "Nothing wrong" not in done.stdout
 
 
 def test_the_same_as_data(tmp_path: Path) -> None:
-    done = run(tmp_path, PROGRAM.replace("CONDITION", "").replace("print", "pass #"), "--json")
+    done = run(tmp_path, f"print('begun')\n{PROGRAM.replace('CONDITION', '')}", "--json")
 
     data = json.loads(done.stdout)
+    assert done.stderr == "begun\n"
     assert data["error"].startswith("CUDADriverError")
     assert [item["kind"] for item in data["diagnostics"]] == ["out-of-bounds-read"]
 
@@ -63,3 +69,57 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert "no file" in done.stderr
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where to write a program that imports a module beside it."""
+    monkeypatch.delitem(sys.modules, "beside_kernel", raising=False)
+    (tmp_path / "beside_kernel.py").write_text("def stop():\n    raise ValueError('here')\n")
+    return tmp_path / "program.py"
+
+
+def test_it_runs_as_python_would_run_it(beside: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    beside.write_text("import os, sys, beside_kernel\nos.write(1, b'raw ')\nprint(sys.argv)\n")
+
+    assert run_kernel.main([str(beside), "--json", "--", "--json", "4"]) == 0
+
+    printed, errors = capfd.readouterr()
+    assert json.loads(printed)["error"] == ""
+    assert errors == f"raw {[str(beside), '--json', '4']}\n"
+
+
+def test_a_crash_is_told_with_the_lines_of_all_files_and_no_praise(
+    beside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    beside.write_text("import beside_kernel\nbeside_kernel.stop()\n")
+
+    assert run_kernel.main([str(beside)]) == 1
+
+    assert capsys.readouterr().out == (
+        "The program stopped: ValueError: here\n  line 2: beside_kernel.stop()\n"
+        "  beside_kernel.py, line 2: raise ValueError('here')\n"
+    )
+
+
+@pytest.mark.parametrize(("code", "ends", "said"), [("3", 1, "SystemExit: 3"), ("0", 0, "Nothing")])
+def test_an_exit_is_the_programs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], code: str, ends: int, said: str
+) -> None:
+    (tmp_path / "program.py").write_text(f"raise SystemExit({code})\n")
+
+    assert run_kernel.main([str(tmp_path / "program.py")]) == ends
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("source", [b"def (:\n", b"a\0b", b"\xff"])
+def test_what_is_no_python_cannot_be_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: bytes
+) -> None:
+    (tmp_path / "program.py").write_bytes(source)
+
+    assert run_kernel.main([str(tmp_path / "program.py")]) == 2
+
+    printed, errors = capsys.readouterr()
+    assert printed == ""
+    assert "cannot be run" in errors
