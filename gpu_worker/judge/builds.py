@@ -66,6 +66,8 @@ class Builds:
         """What is wrong with a request that no honest runner sends, empty for nothing."""
         self.exceeded = self.limit = self.used = ""
         """Which limit the builds ran into, what it is, and how much was used."""
+        self._refused: dict[BuildRequest, BuildAnswer] = {}
+        """What did not compile in an earlier run: the compiler keeps only what did."""
         self.requests: dict[int, BuildRequest] = {}
         """The present run's requests by their number."""
         self.diagnostics: dict[int, list[dict[str, Any]]] = {}
@@ -139,11 +141,15 @@ class Builds:
             self.exceeded, self.limit = _TOO_LONG, f"{self._limits['build_seconds']:g} s"
             self.used = f"{self.seconds:.1f} s"
             return BuildAnswer(error=_TOO_LONG), b""
+        if request in self._refused:
+            return self._refused[request], b""
         begun = time.perf_counter()
         answer, library, cpu_seconds = _compile(request)
         with self._lock:
             self.seconds += cpu_seconds
             self._this_run += time.perf_counter() - begun
+            if answer.error and not answer.missing:
+                self._refused[request] = answer
         return answer, library
 
     def _put(self, number: int, answer: BuildAnswer, library: bytes) -> None:

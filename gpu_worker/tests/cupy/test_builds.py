@@ -62,6 +62,28 @@ def test_each_runs_builds_are_timed_for_themselves(
     assert made.seconds == 2.5
 
 
+def test_what_does_not_compile_is_tried_once_for_all_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[BuildRequest] = []
+
+    def compiled(request: BuildRequest) -> tuple[BuildAnswer, bytes, float]:
+        tried.append(request)
+        return BuildAnswer(error="no such type"), b"", 1.0
+
+    monkeypatch.setattr(builds, "_compile", compiled)
+    sent = building.encode_build(BuildRequest("source", (), ()))
+    with Builds(str(tmp_path), LIMITS) as made:
+        for _ in range(2):
+            made.begin_run()
+            made.on_frame(Frame(Kind.BUILD, 0, 0, sent))
+            made.finish()
+            answer = building.Builder(lambda number, payload: None, str(tmp_path)).wait(0)
+            assert answer.error == "no such type"
+    assert len(tried) == 1
+    assert made.seconds == 1.0
+
+
 def test_a_build_that_breaks_is_answered_and_our_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

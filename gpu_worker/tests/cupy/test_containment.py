@@ -92,7 +92,7 @@ def test_a_kernel_gets_no_more_than_python_got(
         # Kernel calls that went through at all were refused: their results are errors.
         found = graded.report.output.partition("FOUND ")[2].split("]")[0].strip("[]")
         assert all(int(word) <= 1 for word in found.split(","))
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < 90
 
 
 def test_after_all_that_a_right_submission_is_accepted(
