@@ -12,6 +12,7 @@ import pytest
 import gpu_worker.cupy_cpu as cp
 from gpu_worker import run_kernel
 from gpu_worker.cupy_cpu import host
+from gpu_worker.exercises.rmsnorm import reference_numpy
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/how-to/write-a-cuda-kernel-without-a-gpu.md"
 
@@ -38,6 +39,30 @@ def test_the_kernel_is_right_and_nothing_is_found(code: str) -> None:
     got, expected = run(code)
     assert got == pytest.approx(expected, rel=1e-5)
     assert "diagnostics" not in host.take_notes()
+
+
+def test_the_array_program_is_right_and_moves_what_the_page_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "cupy", cp)
+    page = PAGE.read_text(encoding="utf-8")
+    (program,) = re.findall(r'```python title="arrays"\n(.*?)```', page, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(program, names)  # noqa: S102  the page's own example
+    values = np.random.default_rng(6).standard_normal((2, 16, 1024)).astype(np.float32)
+    x, dout = map(cp.asarray, values)
+    layer, reference = names["RMSNormScratch"](1024), reference_numpy.RMSNormScratch(1024)
+
+    host.take_notes()
+    y = layer.forward(x)
+    counts = host.take_notes()["counts"]
+
+    read, written = (counts[f"bytes_{what}"] / x.nbytes for what in ("read", "written"))
+    told = f"forward: {read + written:.1f} NDs moved ({read:.2f} read, {written:.2f} written)"
+    assert told in " ".join(page.split())
+    assert y.get() == pytest.approx(reference.forward(values[0]), abs=1e-5)
+    assert layer.backward(dout).get() == pytest.approx(reference.backward(values[1]), abs=1e-5)
+    assert layer.dgamma.get() == pytest.approx(reference.dgamma, abs=1e-4)
 
 
 def test_run_by_itself_it_prints_what_the_page_shows(
