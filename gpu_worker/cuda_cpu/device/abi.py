@@ -6,7 +6,7 @@ import ctypes
 import struct
 from typing import Final
 
-VERSION: Final = 5
+VERSION: Final = 6
 SHARED_SLOT: Final = 256
 FRAMES: Final = 8
 FINDINGS: Final = 16
@@ -27,14 +27,16 @@ class Buffer(ctypes.Structure):
         ("state", _U32),
         ("bytes_read", _U64),
         ("bytes_written", _U64),
+        ("before", ctypes.c_void_p),
     )
 
 
 GONE: Final = 1
 CONSTANT: Final = 2
-"""States of a `Buffer`; 0 is neither."""
+UNTOUCHED: Final = 3
+"""States of a `Buffer`; 0 is none of them."""
 
-BUFFER: Final = struct.Struct("=QQQQIIQQ")
+BUFFER: Final = struct.Struct("=QQQQIIQQQ")
 """The fields of a `Buffer` at once: a launch has hundreds."""
 
 

@@ -13,6 +13,7 @@ from .arguments import Parameter
 from .launching import STEP_LIMIT, Launching
 from .limits import DEFAULT_SHARED_BYTES, MOST_THREADS, dimensions
 from .memory import Memory
+from .orders import run_in_orders
 from .report import LaunchReport, Order
 
 if TYPE_CHECKING:
@@ -92,5 +93,5 @@ class Kernel:
         plan = Launching(self, dimensions(grid), dimensions(block), args, shared_mem, memory)
         plan.check()
         if len(orders) > 1:
-            return plan.run_in_orders(orders, seed, step_limit)
+            return run_in_orders(plan, orders, seed, step_limit)
         return plan.run(orders[0] if orders else order, seed, step_limit, blocks)

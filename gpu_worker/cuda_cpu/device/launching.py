@@ -17,6 +17,7 @@ from .diagnostics import Diagnostic, LaunchError
 from .kinds import Kind, Severity, cause_rank
 from .limits import Dimensions, check_size
 from .memory import Allocation, Memory
+from .orders import Keeper
 from .report import ORDERS, LaunchReport, Order
 from .variables import Reachable
 
@@ -63,39 +64,21 @@ class Launching:
             raise LaunchError(found)
         self.warnings = found
 
-    def run_in_orders(self, orders: Sequence[Order], seed: int, step_limit: int) -> LaunchReport:
-        """Run in each order from the same memory, compare, and keep the first's result."""
-        reachable = self._writable()
-        before = [(a, a.bytes.copy(), _copy(a.written_map)) for a in reachable]
-        reports, results = [], []
-        for order in orders:
-            for allocation, content, written in before:
-                allocation.bytes[:] = content
-                if written is not None and allocation.written_map is not None:
-                    allocation.written_map[:] = written
-            reports.append(self.run(order, seed, step_limit))
-            results.append([(a.bytes.copy(), _copy(a.written_map)) for a in reachable])
-        for allocation, (content, written) in zip(reachable, results[0], strict=True):
-            allocation.bytes[:] = content
-            if written is not None and allocation.written_map is not None:
-                allocation.written_map[:] = written
-        first = reports[0]
-        for report in reports[1:]:
-            known = {(item.kind, item.line) for item in first.diagnostics}
-            first.diagnostics += [d for d in report.diagnostics if (d.kind, d.line) not in known]
-        if all(item.kind is not Kind.ATOMIC_SUM for item in first.diagnostics):
-            # Those sums explain that the orders differ; nothing else that does says it is atomic.
-            self._compare(first, reachable, results)
-        first.diagnostics.sort(key=_rank)
-        return first
-
     def run(
-        self, order: Order, seed: int, step_limit: int, blocks: tuple[int, int] | None = None
+        self,
+        order: Order,
+        seed: int,
+        step_limit: int,
+        blocks: tuple[int, int] | None = None,
+        keeper: Keeper | None = None,
     ) -> LaunchReport:
-        """Run once."""
+        """Run once; `keeper` is told what was written that no argument tells of."""
         output = ctypes.create_string_buffer(OUTPUT_BYTES)
         kept: list[NDArray[Any]] = []
         buffers = self._buffers(kept)
+        known = self.memory.known()
+        if keeper:
+            keeper.watch(buffers, known)
         launch = abi.Launch(
             version=abi.VERSION,
             order=ORDERS.index(order),
@@ -106,7 +89,7 @@ class Launching:
             block=self.block,
             dynamic_shared_bytes=self.shared_mem,
             buffers=buffers,
-            buffer_count=len(self.memory.known()),
+            buffer_count=len(known),
             step_limit=step_limit,
             shared_ends=self.kernel.shared_ends.ctypes.data,
             output=ctypes.addressof(output),
@@ -115,6 +98,8 @@ class Launching:
         total = self.grid[0] * self.grid[1] * self.grid[2]
         launch.first_block, launch.block_count = blocks or (0, total)
         self.kernel.module.run(launch)
+        if keeper:
+            keeper.take(buffers, self.kernel.module)
         report = self._report(launch, output.raw[: launch.output_bytes])
         if launch.fatal:
             fatal = [d for d in report.diagnostics if d.severity is Severity.ERROR]
@@ -130,7 +115,7 @@ class Launching:
         ctypes.memmove(table, b"".join(rows), len(known) * abi.BUFFER.size)
         self._places = {allocation.address: place for place, allocation in enumerate(known)}
         # What a kernel takes through pointers to const alone cannot be raced for.
-        writable = {allocation.address for allocation in self._writable()}
+        writable = {allocation.address for allocation in self.writable()}
         sizes = {start: size for start, size in self._element_sizes().items() if start in writable}
         for start, size in sizes.items():
             place = self._places[start]
@@ -164,7 +149,7 @@ class Launching:
             return self.memory.find(int(value))
         return None
 
-    def _writable(self) -> list[Allocation]:
+    def writable(self) -> list[Allocation]:
         """Return the allocations that arguments point to, other than through `const` pointers, and
         the module's variables.
         """
@@ -179,11 +164,16 @@ class Launching:
                 found[allocation.address] = allocation
         return list(found.values())
 
-    def _report(self, launch: abi.Launch, output: bytes) -> LaunchReport:
+    def words(self) -> wording.Words:
+        """Return what puts findings of this launch into words."""
         words = wording.Words(
             self.kernel, self.kernel.module, self.memory, self.args, self.grid, self.block
         )
         words.shared_mem = self.shared_mem
+        return words
+
+    def _report(self, launch: abi.Launch, output: bytes) -> LaunchReport:
+        words = self.words()
         words.look_at(launch.findings[: launch.finding_count])
         found = [words.describe(launch.findings[i]) for i in range(launch.finding_count)]
         unique: dict[tuple[Kind, int | None], Diagnostic] = {}
@@ -248,29 +238,6 @@ class Launching:
             )
         return tuple(found)
 
-    def _compare(
-        self,
-        report: LaunchReport,
-        reachable: list[Allocation],
-        results: list[list[tuple[NDArray[np.uint8], Any]]],
-    ) -> None:
-        for place, allocation in enumerate(reachable):
-            first = results[0][place][0]
-            for other in results[1:]:
-                different = np.flatnonzero(first != other[place][0])
-                if different.size:
-                    words = wording.Words(
-                        self.kernel,
-                        self.kernel.module,
-                        self.memory,
-                        self.args,
-                        self.grid,
-                        self.block,
-                    )
-                    offset = int(different[0])
-                    report.diagnostics.append(words.order_dependent(allocation, offset))
-                    break
-
 
 def _rank(diagnostic: Diagnostic) -> int:
     return cause_rank(diagnostic.kind)
@@ -280,7 +247,3 @@ def _element_size(value: object, parameter: Parameter) -> int:
     if isinstance(value, Pointer) and value.dtype is not None:
         return int(np.dtype(value.dtype).itemsize)
     return parameter.pointee_size
-
-
-def _copy(array: NDArray[np.uint8] | None) -> NDArray[np.uint8] | None:
-    return None if array is None else array.copy()

@@ -121,6 +121,10 @@ class Module:
             raise MemoryError("There is not enough memory for the stacks of the kernel's threads.")
         _stacks = launch.stacks
 
+    def release(self, before: int) -> None:
+        """Free what a launch kept of an allocation, `abi.Buffer.before`."""
+        self._native.learnml_release(before)
+
     def line_of(self, frames: list[int]) -> int | None:
         """Return the source line of the innermost of these addresses, if it is known."""
         return self._lines.line_of([frame - self.base for frame in frames if frame > self.base])
@@ -191,7 +195,8 @@ class Module:
         for name in ("learnml_base", "learnml_dynamic_shared"):
             getattr(self._native, name).restype = ctypes.c_uint64
         self._native.learnml_version.restype = ctypes.c_uint32
-        self._native.learnml_launch.argtypes = (ctypes.c_void_p,)
+        for name in ("learnml_launch", "learnml_release"):
+            getattr(self._native, name).argtypes = (ctypes.c_void_p,)
 
     def _read_kernels(self) -> list[Kernel]:
         table = (abi.KernelEntry * 4096).in_dll(self._native, "learnml_kernels")

@@ -5,7 +5,7 @@
 
 namespace learnml {
 
-constexpr uint32_t VERSION = 5;
+constexpr uint32_t VERSION = 6;
 
 // Stable numbers: `device/kinds.py` gives each a name.
 enum Kind : uint32_t {
@@ -16,10 +16,12 @@ enum Kind : uint32_t {
 
 enum Order : uint32_t { FORWARD = 0, REVERSE = 1, RANDOM = 2 };
 
-enum BufferState : uint32_t { LIVE = 0, GONE = 1, CONSTANT = 2 };
+// UNTOUCHED: live, and copied before the first write.
+enum BufferState : uint32_t { LIVE = 0, GONE = 1, CONSTANT = 2, UNTOUCHED = 3 };
 
 // One allocation of device memory, or a variable of the module. `written` has one byte per 2 bytes of it, nonzero once written;
-// null: all of it was. `hazards` has two words per 2**granule_shift bytes, null: not watched.
+// null: all of it was. `hazards` has two words per 2**granule_shift bytes, null: not watched. `before`: what an UNTOUCHED one
+// held when it was first written, and behind it its marks; the other half gives it to `learnml_release`.
 struct Buffer {
   uint64_t start, end;
   uint8_t *written;
@@ -27,6 +29,7 @@ struct Buffer {
   uint32_t granule_shift;
   uint32_t state;
   uint64_t bytes_read, bytes_written;
+  uint8_t *before;
 };
 
 constexpr uint32_t FRAMES = 8;

@@ -52,6 +52,8 @@ extern "C" __attribute__((visibility("default"))) uint64_t learnml_dynamic_share
   return reinterpret_cast<uint64_t>(learnml::dynamic_shared);
 }
 
+extern "C" __attribute__((visibility("default"))) void learnml_release(uint8_t *before) { free(before); }
+
 // Returns 0; -1 if there was no memory, -2 if the other half is of another version.
 extern "C" __attribute__((visibility("default"))) int learnml_launch(learnml::Launch *request) {
   using namespace learnml;

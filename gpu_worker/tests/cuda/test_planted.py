@@ -179,3 +179,38 @@ def test_a_launch_that_never_ends_is_stopped() -> None:
                             step_limit=100_000, order="forward")  # fmt: skip
 
     assert [(item.kind, item.line) for item in found] == [("time-limit", 2)]
+
+
+REACHED = """struct Part { float *values; };
+extern "C" __global__ void table(float **p, int wrong) {
+  float *value = &p[1][wrong ? 0 : threadIdx.x];
+  *value = wrong ? threadIdx.x : *value + threadIdx.x;
+}
+extern "C" __global__ void member(Part p, int wrong) { p.values[wrong ? 0 : threadIdx.x] = threadIdx.x; }
+extern "C" __global__ void cast(const float *p, int wrong) {
+  float *values = (float *)p;
+  values[wrong ? 0 : threadIdx.x] -= wrong ? values[0] - threadIdx.x : 1;
+}"""
+
+
+@pytest.mark.parametrize("name", ["table", "member", "cast"])
+def test_arrays_that_no_argument_tells_of_are_restored_and_compared(name: str) -> None:
+    device = Device()
+    values = device.array([5] * 4)
+    address = values.block.address
+    given = {
+        "table": device.array([0, address], np.uint64),
+        "member": address.to_bytes(8, "little"),
+        "cast": values,
+    }[name]
+    launch = (kernel(REACHED, name), (1,), (4,))
+    result = {"table": [5, 6, 7, 8], "member": [0, 1, 2, 3], "cast": [4, 4, 4, 4]}[name]
+
+    report = device.launch(*launch, (given, np.int32(0)))
+
+    assert [str(item) for item in report.diagnostics] == []
+    assert values.host.tolist() == result
+
+    report = device.launch(*launch, (given, np.int32(1)))
+
+    assert [item.kind for item in report.diagnostics][-1] == "order-dependent"
