@@ -76,7 +76,8 @@ class ExerciseSerializer(ExerciseSummarySerializer):
     class_name = serializers.SerializerMethodField()
     parameters = serializers.SerializerMethodField()
     gradients = serializers.SerializerMethodField()
-    limits = serializers.SerializerMethodField()
+    limits = serializers.SerializerMethodField(help_text="Of the NumPy track.")
+    limits_by_track = serializers.SerializerMethodField(help_text="Per track, its limits.")
     groups = serializers.SerializerMethodField()
     public_cases = serializers.SerializerMethodField()
     starters = serializers.SerializerMethodField(help_text="Per track, the file to begin from.")
@@ -103,6 +104,16 @@ class ExerciseSerializer(ExerciseSummarySerializer):
     def get_limits(self, exercise: Exercise) -> dict[str, float]:
         spec = find_spec(exercise.slug)
         return dict(spec.limits) if spec else {}
+
+    @extend_schema_field(
+        {
+            "type": "object",
+            "additionalProperties": {"type": "object", "additionalProperties": {"type": "number"}},
+        }
+    )
+    def get_limits_by_track(self, exercise: Exercise) -> dict[str, dict[str, float]]:
+        spec = find_spec(exercise.slug)
+        return {str(track): dict(spec.limits_for(track)) for track in spec.tracks} if spec else {}
 
     @extend_schema_field(GroupSerializer(many=True))
     def get_groups(self, exercise: Exercise) -> Any:

@@ -69,6 +69,8 @@ class TestContract:
         shape["groups"] = sorted(body["groups"][0])
         assert sum(group["weight"] for group in body["groups"]) == pytest.approx(1.0)
         assert body["tracks"][0] in body["starters"]
+        assert body["limits"] == body["limits_by_track"]["numpy"]
+        assert body["limits_by_track"]["cupy"]["wall_seconds"] == 20
         assert_contract("exercise_shape", shape)
 
     def test_problem(self, api: Api, learner: User, exercise: Exercise) -> None:

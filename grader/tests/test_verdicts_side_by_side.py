@@ -342,6 +342,12 @@ def test_the_exercises_page_says_which_verdicts_there_will_be(
     url = f"{exercise.get_absolute_url()}?track=cupy"
     text = client.get(url).content.decode()
     assert "graded twice: at once on a processor, and on a GPU as soon as a GPU node" in text
+    assert "20 s of time by the clock" in text
+    assert "1,024 MB of memory" in text
+    tasks.record_node(gpu_node("quarantined", tracks=[]))
+    text = client.get(url).content.decode()
+    assert "a GPU node is connected, but no GPU of it can be used now" in text
+    assert "which none is" not in text
     tasks.record_node(gpu_node("busy"))
     assert "and on a GPU, later." in client.get(url).content.decode()
     assert "graded twice" not in client.get(exercise.get_absolute_url()).content.decode()

@@ -28,6 +28,7 @@ from .diff import unified
 from .forms import SubmitForm
 from .page import WHAT_COUNTS
 from .requests import bounded_body, is_fetch, see_other, sign_in_first, signed_in, user_of
+from .result_view import ON_A_GPU
 
 OWN_SUBMISSIONS_SHOWN = 20
 
@@ -221,9 +222,8 @@ def _kinds_text(track: str) -> str:
     """Say which verdicts a submission of the track gets; empty where there is one kind alone."""
     if track not in Track.values or not Track(track).second_kind:
         return ""
-    there = waiting.nodes_for(NodeKind.DEVICE, track) is waiting.Nodes.CONNECTED
-    text = "graded twice: at once on a processor, and on a GPU"
-    text += ", later" if there else " as soon as a GPU node is connected, which none is now"
+    when = ON_A_GPU[waiting.nodes_for(NodeKind.DEVICE, track)]
+    text = f"graded twice: at once on a processor, and on a GPU{when}"
     return f"A submission of this track is {text}. {WHAT_COUNTS[Track(track).kind]}"
 
 

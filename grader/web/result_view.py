@@ -33,6 +33,13 @@ NO_NODE: Final = {
     (NodeKind.FUNCTIONAL, Nodes.NONE): "No worker that grades this track is connected at the "
     "moment. Your submission is kept, and graded as soon as one is.",
 }
+ON_A_GPU: Final = {
+    Nodes.CONNECTED: ", later",
+    Nodes.UNUSABLE: " as soon as one can be used: a GPU node is connected, but no GPU of it can be "
+    "used now",
+    Nodes.NONE: " as soon as a GPU node is connected, which none is now",
+}
+"""When a submission that is not yet sent will have its second verdict; agrees with `NO_NODE`."""
 REPLACED: Final = (
     "You sent a newer version while this one waited for its turn {there}, and the newer one took "
     "its place there. The verdict that counts stays."
