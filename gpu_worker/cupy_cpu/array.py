@@ -37,7 +37,10 @@ def view(values: Any) -> Any:
 
 def wrap(values: Any) -> Any:
     """Return what NumPy computed, an array or a scalar, as a new `cupy.ndarray`."""
-    return view(memory.place(np.asarray(values)))
+    computed = np.asarray(values)
+    home = memory.place(computed)
+    traffic.placed(computed, home)
+    return view(home)
 
 
 def unwrap(value: Any) -> Any:

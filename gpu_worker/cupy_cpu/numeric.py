@@ -100,6 +100,7 @@ def _into_out(out: Any, result: Any) -> Any:
         raise TypeError("Output arguments type must be cupy.ndarray")
     out._values[...] = result
     memory.mark_written(out._values)
+    traffic.placed(np.asarray(result), out._values)
     return out
 
 

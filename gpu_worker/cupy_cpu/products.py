@@ -54,6 +54,7 @@ def _finish(values: list[Any], result: Any, out: Any) -> Any:
         raise TypeError("Output arguments type must be cupy.ndarray")
     out._values[...] = result
     memory.mark_written(out._values)
+    traffic.placed(np.asarray(result), out._values)
     return out
 
 

@@ -38,6 +38,7 @@ def _finish(values: Any, result: Any, out: Any, *, passes: int = 1) -> Any:
         raise TypeError("Output arguments type must be cupy.ndarray")
     out._values[...] = result
     memory.mark_written(out._values)
+    traffic.placed(np.asarray(result), out._values)
     return out
 
 

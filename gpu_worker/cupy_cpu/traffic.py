@@ -2,7 +2,8 @@
 
 CuPy runs one kernel for each array operation, and every kernel's inputs and outputs go through the
 device's memory. An operation here counts that: the bytes of its distinct inputs, those of its
-output, one launch. Views move nothing. `fused` counts a whole function as CuPy's `fuse` would.
+output, one launch. Views move nothing. What `cupy.fuse` makes one kernel is recorded instead, and
+counted as a whole by `fusion`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
@@ -28,8 +29,25 @@ class Counts:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation's arrays. They are kept, so that no later array has the same memory."""
+
+    inputs: tuple[NDArray[Any], ...]
+    outputs: tuple[NDArray[Any], ...]
+
+
+@dataclass(slots=True)
+class Recording:
+    """The operations of a block in order, and where what NumPy computed was put on the device."""
+
+    operations: list[Operation] = field(default_factory=list)
+    placed: list[tuple[NDArray[Any], NDArray[Any]]] = field(default_factory=list)
+
+
 totals = Counts()
 _paused = 0
+_recording: Recording | None = None
 
 
 def distinct_bytes(array: NDArray[Any]) -> int:
@@ -41,6 +59,9 @@ def distinct_bytes(array: NDArray[Any]) -> int:
 def count(inputs: Sequence[NDArray[Any]], outputs: Sequence[NDArray[Any]]) -> None:
     """Count one kernel; the same memory given twice is read once."""
     if _paused or not any(array.size for array in outputs):
+        return
+    if _recording is not None:
+        _recording.operations.append(Operation(tuple(inputs), tuple(outputs)))
         return
     seen = {(a.__array_interface__["data"][0], a.shape, a.strides): a for a in inputs}
     totals.bytes_read += sum(distinct_bytes(array) for array in seen.values())
@@ -71,6 +92,11 @@ def take() -> Counts:
     return taken
 
 
+def is_recording() -> bool:
+    """True while operations are recorded."""
+    return _recording is not None
+
+
 @contextmanager
 def paused() -> Iterator[None]:
     """Count nothing: the caller counts the whole, or nothing moves on a device."""
@@ -80,3 +106,24 @@ def paused() -> Iterator[None]:
         yield
     finally:
         _paused -= 1
+
+
+@contextmanager
+def recorded() -> Iterator[Recording]:
+    """Count no operation but give them to the caller, also those of a block within a block."""
+    global _recording
+    outer, _recording = _recording, Recording()
+    recording = _recording
+    try:
+        yield recording
+    finally:
+        _recording = outer
+        if outer is not None:
+            outer.operations.extend(recording.operations)
+            outer.placed.extend(recording.placed)
+
+
+def placed(computed: NDArray[Any], home: NDArray[Any]) -> None:
+    """Take note that what an operation computed lies in the array `home` from now on."""
+    if _recording is not None:
+        _recording.placed.append((computed, home))

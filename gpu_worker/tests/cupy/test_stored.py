@@ -22,6 +22,7 @@ NEED_HIDDEN_CASES = {
     "atomic_sums_of_a_few_blocks",
     "cached_by_address",
     "copies_beyond_the_row",
+    "fused_function",
     "half_the_warp_summed",
     "layout_ignored",
     "long_rows_read_again",

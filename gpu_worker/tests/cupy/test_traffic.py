@@ -66,3 +66,40 @@ def test_a_fused_function_is_one_kernel() -> None:
     assert moved(plain) == (1, 1, 1)
     x = cp.asarray(np.arange(4.0))
     assert scaled(x, x).get().tolist() == [0, 2, 10, 30]
+
+
+def test_a_reduction_in_a_fused_function_has_what_follows_read_again() -> None:
+    gamma = cp.ones(DIM, cp.float32)
+
+    @cp.fuse()
+    def normalized(x: Any, gamma: Any) -> Any:
+        return x / cp.sqrt(cp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * gamma
+
+    # x before the mean and after it, gamma, and the means, which all of the grid waits for.
+    expected = (2 + 1 / ROWS + 1 / DIM, 1 + 1 / DIM, 1)
+    assert moved(lambda x: normalized(x, gamma)) == pytest.approx(expected)
+
+
+def test_what_a_fused_function_needs_after_a_reduction_is_kept_meanwhile() -> None:
+    @cp.fuse()
+    def centred_gradient(x: Any, y: Any) -> tuple[Any, Any]:
+        product = x * y
+        return product - cp.mean(product, axis=-1, keepdims=True), cp.sum(product, axis=0)
+
+    # x and y; then the product and its means. Written: product, means, both results.
+    y = cp.ones((ROWS, DIM), cp.float32)
+    expected = (3 + 1 / DIM, 2 + 1 / DIM + 1 / ROWS, 1)
+    assert moved(lambda x: centred_gradient(x, y)) == pytest.approx(expected)
+
+
+def test_a_fused_function_within_another_is_part_of_its_kernel() -> None:
+    squared = cp.fuse(lambda x: x * x)
+    assert moved(cp.fuse(lambda x: squared(x) + x)) == (1, 1, 1)
+
+
+def test_a_fused_function_may_change_what_it_is_given() -> None:
+    def double(x: Any) -> None:
+        x *= 2
+
+    assert moved(cp.fuse(double)) == (1, 1, 1)
+    assert moved(cp.fuse(lambda x: x[:0] + 1)) == (0, 0, 0)
