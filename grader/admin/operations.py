@@ -7,6 +7,7 @@ from django.utils.safestring import SafeString
 from grader import queries
 from grader.models import ApiToken, AuditEntry, WorkerNode
 from grader.services import revoke_token
+from grader.templatetags.report import limit_text
 
 from .gpus import shown_gpus
 from .readonly import ExactCountOff, ReadOnlyMixin
@@ -17,8 +18,8 @@ class WorkerNodeAdmin(ReadOnlyMixin, ExactCountOff):
     list_display = (
         *("name", "alive", "queue", "isolation", "machine", "gpu_states", "grades", "last_seen_at"),
     )
-    exclude = ("devices", "gpus", "tracks")
-    readonly_fields = ("machine", "grades", "gpu_details")
+    exclude = ("limits", "devices", "gpus", "tracks")
+    readonly_fields = ("machine", "grades", "limits_of_runs", "gpu_details")
     list_filter = ("queue", "isolation")
     search_fields = ("name", "platform")
 
@@ -33,6 +34,10 @@ class WorkerNodeAdmin(ReadOnlyMixin, ExactCountOff):
     @admin.display(description="tracks")
     def grades(self, node: WorkerNode) -> str:
         return ", ".join(node.tracks) or "none"
+
+    @admin.display(description="limits of every run")
+    def limits_of_runs(self, node: WorkerNode) -> str:
+        return "; ".join(map(limit_text, node.limits.items())) or "not reported"
 
     @admin.display(description="GPUs")
     def gpu_states(self, node: WorkerNode) -> str:

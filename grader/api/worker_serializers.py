@@ -38,6 +38,11 @@ class GpuSerializer(serializers.Serializer[Any]):
 
 
 class WorkerSerializer(serializers.ModelSerializer[WorkerNode]):
+    limits = serializers.DictField(
+        child=serializers.FloatField(),
+        help_text="Those of every run, whatever the exercise, by names that end in their units; "
+        "empty where the worker reported none.",
+    )
     gpus = GpuSerializer(many=True)
     is_alive = serializers.SerializerMethodField()
 
@@ -50,6 +55,7 @@ class WorkerSerializer(serializers.ModelSerializer[WorkerNode]):
             "python",
             "numpy",
             "platform",
+            "limits",
             "devices",
             "gpus",
             "tracks",

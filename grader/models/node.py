@@ -14,6 +14,9 @@ class WorkerNode(models.Model):
     python = models.CharField(max_length=200)
     numpy = models.CharField(max_length=200)
     platform = models.CharField(max_length=200)
+    limits = models.JSONField(
+        default=dict, help_text="Those of every run, by names that end in their units."
+    )
     devices = models.JSONField(default=list)
     gpus = models.JSONField(default=list, help_text="NVIDIA devices, as `protocol.GpuReport`.")
     tracks = models.JSONField(default=list)

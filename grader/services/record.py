@@ -158,6 +158,7 @@ def record_node(report: protocol.NodeReport) -> WorkerNode:
             "python": report.python,
             "numpy": report.numpy,
             "platform": report.platform,
+            "limits": report.limits,
             "devices": list(report.devices),
             "gpus": [gpu.to_message() for gpu in report.gpus],
             "tracks": [track.value for track in report.tracks],

@@ -1,4 +1,4 @@
-"""What a worker reports of its NVIDIA devices, kept, and shown to operators."""
+"""What a worker reports of its devices and of the limits of runs, kept, and shown to operators."""
 
 from __future__ import annotations
 
@@ -104,3 +104,15 @@ def test_the_admin_says_that_a_worker_has_no_device(db: None, client: Client, gr
     client.force_login(grader)
     url = reverse("admin:grader_workernode_change", args=[WorkerNode.objects.get().pk])
     assert "reports no NVIDIA device" in client.get(url).content.decode()
+
+
+def test_the_limits_of_runs_are_kept_and_shown(api: Api, client: Client, grader: User) -> None:
+    limits = {"processes": 1.0, "open_files": 64.0, "stack_megabytes": 64.0}
+    tasks.record_node(report(limits=limits))
+    (found,) = api(grader, "grade").get(f"{ROOT}/workers/").json()["nodes"]
+    assert found["limits"] == limits
+    client.force_login(grader)
+    url = reverse("admin:grader_workernode_change", args=[WorkerNode.objects.get().pk])
+    assert "processes: 1; open files: 64; stack: 64 MB" in client.get(url).content.decode()
+    tasks.record_node(report())
+    assert "not reported" in client.get(url).content.decode(), "the last report counts"
