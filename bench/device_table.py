@@ -6,8 +6,10 @@ is no picture.
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,9 +38,17 @@ def make(results: dict[str, Any] | None, where: Path = PAGE, picture: Path = PIC
         picture.write_text(plot.render(results), encoding="utf-8")
 
 
-if __name__ == "__main__":
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; its one option is --help."""
+    argparse.ArgumentParser(prog="python -m bench.device_table", description=__doc__).parse_args(
+        arguments
+    )
     measured = read()
     make(measured)
     state = "not yet run on a device" if measured is None else measured["device"]["name"]
     print(f"{PAGE.relative_to(ROOT)}: {state}")
-    sys.exit(0)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -79,7 +79,7 @@ def _announce(sender: Any = None, **_: Any) -> None:
         isolated = bool(isolation.establish().setup.bubblewrap)
         intake = Intake(sender, isolated=isolated)
         # Until a device has been examined, jobs are better off elsewhere.
-        intake.follow(usable=False)
+        intake.follow("None has been examined yet.")
         Watch(fleet(), intake.follow).start()
     NodeReporter(sender.app, queue).start()
 

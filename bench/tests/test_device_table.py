@@ -88,3 +88,14 @@ def test_without_results_the_page_gives_no_figure_and_there_is_no_picture(tmp_pa
 def test_the_page_in_the_documentation_is_that_of_the_results_there_are() -> None:
     text = device_table.PAGE.read_text(encoding="utf-8")
     assert text == page.render(device_table.read())
+
+
+def test_help_is_printed_and_nothing_is_written(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(device_table, "make", lambda results: pytest.fail("it was written"))
+    with pytest.raises(SystemExit, match="^0$"):
+        device_table.main(["--help"])
+    assert "bench/results/device.json" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="^2$"):
+        device_table.main(["--out", "x"])

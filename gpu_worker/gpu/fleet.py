@@ -22,6 +22,7 @@ FIRST_RETRY_SECONDS: Final = 30.0
 LAST_RETRY_SECONDS: Final = 1_800.0
 LOOKED_AT_EVERY_SECONDS: Final = 10.0
 GONE: Final = "The kernel module no longer shows this device."
+NONE_SHOWN: Final = "This machine shows no NVIDIA device: /proc/driver/nvidia/gpus lists none."
 
 logger = logging.getLogger(__name__)
 
@@ -157,6 +158,19 @@ def usable(reports: Sequence[GpuReport]) -> bool:
     return any(report.state in ("ready", "busy") for report in reports)
 
 
+def why_unusable(reports: Sequence[GpuReport]) -> str:
+    """Return in sentences why no device takes submissions, empty if one does."""
+    if usable(reports):
+        return ""
+    return " ".join(map(_why, reports)) or NONE_SHOWN
+
+
+def _why(report: GpuReport) -> str:
+    if not report.reason:
+        return f"{report.name} ({report.uuid}) has not been examined yet."
+    return f"{report.name} ({report.uuid}) is in quarantine: {report.reason.rstrip('.')}."
+
+
 def _state(health: Health) -> str:
     if health.reason:
         return "quarantined"
@@ -168,8 +182,8 @@ def _state(health: Health) -> str:
 class Watch(threading.Thread):
     """Keeps a fleet's knowledge fresh, beside the node's reports: a sick device takes its time."""
 
-    def __init__(self, watched: Fleet, tell: Callable[[bool], None] = lambda usable: None) -> None:
-        """`tell` is called after each look with whether any device is usable."""
+    def __init__(self, watched: Fleet, tell: Callable[[str], None] = lambda why: None) -> None:
+        """`tell` is called after each look with why no device is usable, empty if one is."""
         super().__init__(name="gpu-watch", daemon=True)
         self._fleet = watched
         self._tell = tell
@@ -178,7 +192,7 @@ class Watch(threading.Thread):
         while True:
             try:
                 self._fleet.refresh()
-                self._tell(usable(self._fleet.reports()))
+                self._tell(why_unusable(self._fleet.reports()))
             except Exception:
                 # The worker goes on reporting, and with it that it knows nothing new.
                 logger.exception("The node's GPUs could not be looked at.")

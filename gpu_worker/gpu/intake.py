@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, Final
 
 from gpu_worker.queues import QUEUE_GPU
+
+NO_WALLS: Final = "The sandbox stands at level B here: runs on a device need level A or A-."
 
 logger = logging.getLogger(__name__)
 
@@ -23,18 +25,26 @@ class Intake:
         self._isolated = isolated
         self._queue = queue
         self._wanted = True
+        self._why = ""
         self._open = True
 
-    def follow(self, usable: bool) -> None:
-        """Take jobs from now on, or take none; does nothing where that is so already."""
-        usable = usable and self._isolated
-        if usable == self._wanted:
+    def follow(self, why: str) -> None:
+        """Take jobs from now on, or take none; does nothing where that is so already.
+
+        `why` says in whole sentences why no device can be used, empty where one can. It is logged
+        when it changes.
+        """
+        why = why if self._isolated else NO_WALLS
+        if why == self._why:
             return
-        self._wanted = usable
-        if usable:
-            logger.warning("A GPU has passed its probe: jobs are taken.")
+        self._why = why
+        if why:
+            logger.warning("No GPU can be used: jobs stay in the queue for others. %s", why)
         else:
-            logger.warning("No GPU has passed its probe: jobs stay in the queue for others.")
+            logger.warning("A GPU has passed its probe: jobs are taken.")
+        if self._wanted == (not why):
+            return
+        self._wanted = not why
         # In the consumer's own thread: its connection belongs to that one.
         self._consumer.call_soon(self._settle)
 

@@ -14,7 +14,7 @@ from gpu_worker import reporter, tasks
 from gpu_worker.gpu import lane as lanes
 from gpu_worker.gpu import quarantine
 from gpu_worker.gpu.examination import Facts, UnusableError
-from gpu_worker.gpu.fleet import Fleet
+from gpu_worker.gpu.fleet import Fleet, why_unusable
 from gpu_worker.gpu.intake import Intake
 from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.lane import DRAIN_SECONDS, WAIT_SECONDS, Lane, ReturnedError
@@ -212,7 +212,7 @@ def test_what_a_lane_found_reaches_the_node_and_its_watch_lifts_it(bench: Bench)
     assert quarantine.reason(GPU.uuid) == ""
 
 
-def test_a_worker_takes_no_jobs_while_no_device_works() -> None:
+def test_a_worker_takes_no_jobs_while_no_device_works(caplog: pytest.LogCaptureFixture) -> None:
     calls: list[tuple[str, str]] = []
     consumer = SimpleNamespace(
         cancel_task_queue=lambda queue: calls.append(("cancel", queue)),
@@ -220,12 +220,28 @@ def test_a_worker_takes_no_jobs_while_no_device_works() -> None:
         call_soon=lambda call: call(),
     )
     intake = Intake(consumer)
-    for usable in (True, False, False, True):
-        intake.follow(usable)
+    for why in ("", "It is sick.", "It is sick.", "It is gone.", ""):
+        intake.follow(why)
     assert calls == [("cancel", QUEUE_GPU), ("add", QUEUE_GPU)]
+    stays = "No GPU can be used: jobs stay in the queue for others."
+    assert caplog.messages[:2] == [f"{stays} It is sick.", f"{stays} It is gone."]
     unwalled = Intake(consumer, isolated=False)
-    unwalled.follow(True)
+    unwalled.follow("")
     assert calls[2:] == [("cancel", QUEUE_GPU)]
+    assert "level B" in caplog.messages[-1]
+
+
+def test_why_no_device_can_be_used_is_said_of_each(bench: Bench) -> None:
+    fleet = Fleet(lambda: bench.there, bench._examine, lambda: bench.now, no_warming)
+    assert "no NVIDIA device" in why_unusable(fleet.reports())
+    fleet.refresh()
+    quarantine.put(GPU.uuid, "Xid 79.")
+    fleet.refresh()
+    why = f"{GPU.name} ({GPU.uuid}) is in quarantine: Xid 79."
+    assert why_unusable(fleet.reports()) == why
+    bench.now += 60
+    fleet.refresh()
+    assert why_unusable(fleet.reports()) == ""
 
 
 def test_what_celery_does_soon_it_does_in_any_order() -> None:
@@ -237,12 +253,12 @@ def test_what_celery_does_soon_it_does_in_any_order() -> None:
         call_soon=soon.append,
     )
     intake = Intake(consumer)
-    intake.follow(False)
-    intake.follow(True)
+    intake.follow("It is sick.")
+    intake.follow("")
     for change in reversed(soon):
         change()
     assert calls == [], "it is open, and was not closed for a moment"
-    intake.follow(False)
+    intake.follow("It is sick.")
     soon[-1]()
     assert calls == ["cancel"]
 
