@@ -232,7 +232,7 @@ def test_a_worker_takes_no_jobs_while_no_device_works(caplog: pytest.LogCaptureF
 
 
 def test_why_no_device_can_be_used_is_said_of_each(bench: Bench) -> None:
-    fleet = Fleet(lambda: bench.there, bench._examine, lambda: bench.now, no_warming)
+    fleet = Fleet(lambda: [GPU], bench._examine, lambda: bench.now, no_warming)
     assert "no NVIDIA device" in why_unusable(fleet.reports())
     fleet.refresh()
     quarantine.put(GPU.uuid, "Xid 79.")
