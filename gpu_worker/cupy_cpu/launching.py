@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from typing import Any, Final
@@ -15,6 +16,10 @@ from .memory import DEVICE
 
 COMPARED_LAUNCHES: Final = 6
 """So many first launches of a kernel run forwards and backwards, and must agree bit for bit."""
+GROWTH: Final = 2
+"""So do launches of so many times the blocks or threads of all that ran so before: what one block
+cannot show, many may.
+"""
 
 
 class CUDADriverError(RuntimeError):
@@ -89,6 +94,8 @@ class Launcher:
         self._name = name
         self._build = build
         self._launches = 0
+        self._most = (0, 0)
+        """The most blocks, and the most threads, of a launch whose orders were compared."""
         self._is_generated = is_generated
 
     def launch(self, grid: Any, block: Any, args: Any, shared_mem: int = 0) -> None:
@@ -100,7 +107,7 @@ class Launcher:
         grid, block = extents(grid, "grid"), extents(block, "block")
         given = [argument(value, place) for place, value in enumerate(args)]
         order: dict[str, Any] = {"order": ("random", "forward", "reverse")[self._launches % 3]}
-        if self._launches < COMPARED_LAUNCHES and not self._is_generated:
+        if not self._is_generated and self._is_compared(grid, block):
             order = {"orders": ("forward", "reverse")}
         self._launches += 1
         try:
@@ -117,3 +124,13 @@ class Launcher:
             sys.stdout.write(report.output)
         findings.launched(self._name, grid, block, shared_mem, report, self._build,
                           generated=self._is_generated)  # fmt: skip
+
+    def _is_compared(self, grid: tuple[int, ...], block: tuple[int, ...]) -> bool:
+        """Say whether a launch is to run in two orders, and remember its size if so."""
+        blocks = math.prod(grid)
+        sizes = (blocks, blocks * math.prod(block))
+        grown = any(n >= GROWTH * most for n, most in zip(sizes, self._most, strict=True))
+        if self._launches >= COMPARED_LAUNCHES and not grown:
+            return False
+        self._most = (max(sizes[0], self._most[0]), max(sizes[1], self._most[1]))
+        return True

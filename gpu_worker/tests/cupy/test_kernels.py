@@ -193,3 +193,17 @@ def test_watched_kernels_count_what_they_really_move() -> None:
     counts = traffic.take()
     assert (counts.bytes_read, counts.bytes_written, counts.launches) == (x.nbytes, x.nbytes, 1)
     assert findings.take()["kernels"][0]["name"] == "double_it"
+
+
+def test_orders_are_compared_again_once_a_launch_is_larger() -> None:
+    last = cp.RawKernel(
+        'extern "C" __global__ void last(int* y) { y[0] = blockIdx.x; __threadfence(); }', "last"
+    )
+    y = cp.zeros(1, cp.int32)
+    for _ in range(7):
+        last((1,), (8,), (y,))
+    assert "diagnostics" not in findings.take()
+
+    last((2,), (8,), (y,))
+
+    assert [item["kind"] for item in findings.take()["diagnostics"]] == ["order-dependent"]
