@@ -20,9 +20,10 @@ _NEVER_NARROWER: Final = (
     "float16 has three digits only: convert to a wider type, never to a narrower one."
 )
 _FLOAT32_INSIDE: Final = (
-    "For float64 input about seven digits are right, and the errors go both ways, as if a value on "
-    "the way were in float32. float64 input needs float64 arithmetic: widen float16 to float32, "
-    "and leave wider types as they are."
+    "For float64 input about seven digits are right, and the errors go both ways: results are only "
+    "as exact as float32. A step runs in float32, or is approximated, for example a derivative by "
+    "differences. float64 input needs exact formulas in float64 arithmetic: widen float16 to "
+    "float32, and leave wider types as they are."
 )
 _HALF_RESULTS: Final = (
     "Results hold float16 numbers whatever the type of x is: they were rounded to float16 before "

@@ -117,10 +117,11 @@ def parameter_modified(bank: Bank, name: str, **place: str) -> None:
 
 
 def output_reused(bank: Bank, **place: str) -> None:
-    """Register that one array is returned by several calls."""
+    """Register that a result changes after it was handed out."""
     explanation = (
-        "The same array is returned by several calls, so that an earlier result changes later. "
-        "Return a new array each time."
+        "An array that was returned, or set as a gradient, changes later: several calls return the "
+        "same array, or a later forward or backward writes into it. Make a new array each time, "
+        "and write to none that was handed out."
     )
     bank.sign("output-reused", explanation, sign="output-reused", **place)
 

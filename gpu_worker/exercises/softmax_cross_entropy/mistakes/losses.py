@@ -23,8 +23,8 @@ class LogOfSoftmaxInFloat64(SoftmaxCrossEntropyScratch):
 
 
 _LOG_OF_SOFTMAX: Final = (
-    "The logarithm is taken of the finished probabilities. Where one underflows to zero, its loss "
-    "becomes infinite: write -log(p) as log(S) - (x - max)."
+    "The logarithm is taken of the finished probabilities, or of each exponential. Where one "
+    "underflows to zero, its loss becomes infinite: write -log(p) as log(S) - (x - max)."
 )
 MISTAKES.variant("log-of-softmax", _LOG_OF_SOFTMAX, **_LOG)(LogOfSoftmaxInFloat64)
 # In float32 probabilities underflow from losses of 104 on, in float64 from 746 on.
