@@ -41,10 +41,10 @@ class Case:
 
 
 def describe(case: Case) -> str:
-    """Return a case in words: family, shape, dtype, layout, eps."""
-    eps = "the default" if case.eps is None else f"{case.eps:g}"
+    """Return a case in words: family, shape, dtype, layout, eps if the class is given one."""
+    eps = "" if case.eps is None else f", eps {case.eps:g}"
     layout = "" if case.layout == "contiguous" else f", {case.layout}"
-    return f"{case.family}, shape {case.shape}, {case.dtype.name}{layout}, eps {eps}"
+    return f"{case.family}, shape {case.shape}, {case.dtype.name}{layout}{eps}"
 
 
 def method_at(case: Case, called: int) -> str:

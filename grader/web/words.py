@@ -77,7 +77,7 @@ def layout_text(layout: str) -> str:
 
 _DESCRIPTION: Final = re.compile(
     r"\((?P<family>[a-z][a-z -]*), shape (?P<shape>\([^)]*\)), (?P<dtype>\w+)"
-    r"(?:, (?P<layout>[a-z-]+))?, eps (?P<eps>[^)]+)\)"
+    r"(?:, (?P<layout>(?!eps )[a-z-]+))?(?:, eps (?P<eps>[^)]+))?\)"
 )
 
 
@@ -89,7 +89,8 @@ def in_words(message: str, titles: Mapping[str, str]) -> str:
         inputs = titles.get(family) or FAMILIES.get(family, family.replace("-", " "))
         parts = [inputs, f"x of shape {match['shape']}, {match['dtype']}"]
         parts += [layout_text(layout)] if layout else []
-        parts += [] if match["eps"] == "the default" else [f"eps {match['eps']}"]
+        # Messages were stored that say "the default" where the class is given no eps.
+        parts += [f"eps {match['eps']}"] if match["eps"] not in (None, "the default") else []
         return f"({'; '.join(parts)})"
 
     return _DESCRIPTION.sub(written_out, message, count=1)
