@@ -201,6 +201,7 @@ class TestHints:
         [
             ({"family": "zero-rows"}, "Do not set rstd to 0"),
             ({"family": "bad-rows"}, "must not reach another"),
+            ({"family": "mixed-scales"}, "comes from another, and for small values"),
             ({"family": "large"}, "Put eps inside the root"),
             ({"family": "zero-rows", "eps": None}, "in float32 at least"),
         ],
@@ -211,7 +212,8 @@ class TestHints:
         groups = [group("public", True), group("precision", False)]
         text = " ".join(hints({"groups": groups, "worst": wrong(**fields)}))
         assert says in text
-        assert ("eps" in text) == (fields.get("eps", 0) is not None and "bad" not in str(fields))
+        rows = fields["family"] in {"bad-rows", "mixed-scales"}
+        assert ("eps" in text) == (fields.get("eps", 0) is not None and not rows)
 
 
 class TestWords:
@@ -221,9 +223,13 @@ class TestWords:
             "In a hidden case (rows of zeros among others; x of shape (4, 7), float32; "
             "a view with negative strides; eps 1e-08): y off."
         )
-        public = "In a public case (one, shape (3,), float16, eps the default): y off."
-        expected = "In a public case (My title; x of shape (3,), float16): y off."
-        assert in_words(public, {"one": "My title"}) == expected
+        # As it is said now, and as it was.
+        for eps in ("", ", eps the default"):
+            public = f"In a public case (one, shape (3,), float16{eps}): y off."
+            expected = "In a public case (My title; x of shape (3,), float16): y off."
+            assert in_words(public, {"one": "My title"}) == expected
+        given = "In a hidden case (zero-rows, shape (3,), float16, eps 0.1): y off."
+        assert in_words(given, {}).endswith("x of shape (3,), float16; eps 0.1): y off.")
         assert in_words("Your file has no class.", {}) == "Your file has no class."
 
     def test_unknown_names_are_shown_as_they_are(self) -> None:

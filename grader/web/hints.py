@@ -22,7 +22,8 @@ _GROUPS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _PRECISION: Final = (
-    "Compute, and above all add, in float32 at least, and return the dtype of x only at the end."
+    "Compute, and above all add, in float32 at least, and in float64 where x has it; leave out no "
+    "small values, and return the dtype of x only at the end."
 )
 _ZERO_ROWS: Final = (
     "A row of zeros needs no branch of its own. The normalised row, and so y before any shift, is "
@@ -33,8 +34,9 @@ _FAMILIES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "bad-rows": "NaN and infinity in one row must not reach another: look for a maximum, a sum "
         "or a test that runs over the whole batch instead of over each row.",
-        "mixed-scales": "The rows of a batch are of very different size here: nothing that one row "
-        "is scaled by may come from another.",
+        "mixed-scales": "The rows of a batch are of very different size here. Look for what one "
+        "row is scaled by and comes from another, and for small values that are dropped, clipped "
+        "or rounded although they count.",
     }
 )
 
