@@ -16,11 +16,12 @@ FORBIDDEN_IMPORT: Final = (
     "Your file imports a package that is not available here. Use Python's standard library, NumPy, "
     "and on the CuPy track CuPy, only."
 )
+_OTHER_BYTE_ORDERS: Final = frozenset({">f2", ">f4", ">f8"})
 _COMMON_NAMES: Final = frozenset(
     tuple(name for name, value in vars(builtins).items() if isinstance(value, type))
     + ("NoneType", "generator", "coroutine", "function", "method", "matrix", "memmap")
     + ("MaskedArray", "recarray", "object", "longdouble", "float128", "complex256")
-    + ("numpy.ndarray",)
+    + ("numpy.ndarray", *_OTHER_BYTE_ORDERS)
 )
 
 
@@ -64,6 +65,12 @@ def refusal_text(refused: Refused, case: Case, called: int, *, show: bool) -> st
         return (
             f"Your class has no attribute {name or 'for each parameter'} once it is made. Set "
             f"self.{name or '...'} in __init__: the grader puts values of its own there."
+        )
+    if refused.reason is Reason.PARAMETER_FIXED and name in {"x", "dout"}:
+        return (
+            f"The caller can no longer write to {name}: its flags or its shape were changed, for "
+            f"example by {name}.setflags(write=False). It is the caller's array: leave it as it "
+            "is, and work on a copy."
         )
     if refused.reason is Reason.PARAMETER_FIXED:
         return (
@@ -119,5 +126,10 @@ def _result_text(refused: Refused, operation: Operation | None, name: str) -> st
         )
     if refused.reason is Reason.TOO_MANY_DIMENSIONS:
         return f"{result} has {name or 'too many'} dimensions, but it must have the shape of x."
+    if name in _OTHER_BYTE_ORDERS:
+        return (
+            f"{result} has dtype {name}, whose bytes are in the other order than this machine's. "
+            f"Convert it: {result}.astype({result}.dtype.newbyteorder('='))."
+        )
     kind = f"dtype {name}, which" if name else "a dtype that"
     return f"{result} has {kind} cannot be compared: use a floating dtype."

@@ -51,6 +51,15 @@ RMSNORM = {
         [("eps=1e-6", "epsilon=1e-6"), ("= eps", "= epsilon")],
         "got an unexpected keyword argument 'eps'",
     ),
+    "x made read-only": (
+        [("self.dtype = x.dtype", "self.dtype = x.dtype; x.setflags(write=False)")],
+        "The caller can no longer write to x: its flags or its shape were changed",
+    ),
+    "y in another byte order": (
+        [("* self.gamma).astype(self.dtype)", "* self.gamma).astype(self.dtype.newbyteorder())")],
+        "whose bytes are in the other order than this machine's. Convert it: "
+        "y.astype(y.dtype.newbyteorder('='))",
+    ),
     "keywords only": ([("self, dim", "self, *, dim")], "by a call with (dim, eps)"),
     "forward with one argument more": (
         [("forward(self, x)", "forward(self, x, weights)")],

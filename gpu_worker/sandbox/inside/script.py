@@ -83,7 +83,7 @@ def play(
             continue
         if operation.kind == "fill":
             # New content at an old address: `instance` is the index of the array that is filled.
-            arrays[operation.instance][...] = arrays[operation.array]
+            _fill(arrays[operation.instance], operation.name, arrays[operation.array])
             continue
         layer = layers[operation.instance]
         if operation.kind == "set":
@@ -114,6 +114,14 @@ def _call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         if error.__traceback__ is None or error.__traceback__.tb_next is not None:
             raise
         raise RefusalError(Reason.CALL_REFUSED, str(error)) from None
+
+
+def _fill(array: NDArray[Any], name: str, values: NDArray[Any]) -> None:
+    try:
+        array[...] = values
+    except ValueError:
+        # It fitted and could be written when it was handed out: the class changed that.
+        raise RefusalError(Reason.PARAMETER_FIXED, name) from None
 
 
 def _set(layer: Any, name: str, value: NDArray[Any]) -> None:
