@@ -50,6 +50,11 @@ _ADVICE: Final = (
         "Put #include <cuda_fp16.h> or <cuda_bf16.h> first.",
     ),
     (
+        re.compile(r"'__(?:shfl|shfl_up|shfl_down|shfl_xor|any|all|ballot)' was not declared"),
+        "CUDA has it no more: append _sync to the name and give the lanes that take part first, as "
+        "in __shfl_down_sync(0xffffffffu, value, offset).",
+    ),
+    (
         re.compile(r"is not a member of '(?:cg|cooperative_groups)'"),
         "Of cooperative groups there are blocks, tiles of up to 32 threads, coalesced_threads, "
         "thread_group, tiled_partition, labeled_partition, binary_partition, reduce and scans of "

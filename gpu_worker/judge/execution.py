@@ -50,6 +50,11 @@ _NEAR_THE_LIMIT = 0.9
 """A run killed with this share of a limit used up is put down to that limit."""
 _MAPPED_BYTES: Final = 64 * _MEGABYTE
 """Address space that Python and NumPy take without using it; it counts for the limit too."""
+_WAITING: Final = (
+    " Blocks of a kernel run one after another here: a loop that waits for another block never "
+    "ends, nor one that waits for a thread of its own block with no barrier or atomic operation in "
+    "it."
+)
 MEMORY_ERROR_SECONDS: Final = 0.5
 """A program that spends more than this in cases that end in want of memory is stopped."""
 
@@ -318,10 +323,12 @@ def _time_stop(
 ) -> Stop | None:
     wall = run.wall_seconds + sum(other.wall_seconds for other in earlier)
     cpu = run.cpu_seconds + sum(other.cpu_seconds for other in earlier)
+    on_processor = "builds" in limits and "device_megabytes" not in limits
+    waiting = _WAITING if on_processor else ""
     if run.ending == "timed_out":
         return Stop(
             Outcome.TIME_LIMIT,
-            "The program ran longer than allowed and was stopped.",
+            f"The program ran longer than allowed and was stopped.{waiting}",
             limit=f"{limits['wall_seconds']:g} s",
             measured=f"{wall:.2f} s",
         )
@@ -329,7 +336,7 @@ def _time_stop(
     if run.signal == signal.SIGXCPU or (run.signal == signal.SIGKILL and used_up):
         return Stop(
             Outcome.TIME_LIMIT,
-            "The program used more processor time than allowed and was stopped.",
+            f"The program used more processor time than allowed and was stopped.{waiting}",
             limit=f"{limits['cpu_seconds']:g} s of processor time",
             measured=f"{cpu:.2f} s of processor time",
         )

@@ -21,7 +21,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "divergent-barrier": "Not all threads of the block reach the same barrier: it stands in a "
     "branch, or after a return. Have every thread reach it.",
     "order-dependent": "The result depends on the order in which threads run. Something is shared "
-    "without a barrier or an atomic operation.",
+    "without a barrier or an atomic operation, or a variable is read that was given no value.",
     "uninitialised-shared": "A thread reads shared memory that nothing was written to. It does not "
     "begin as zero.",
     "uninitialised-global": "A thread reads elements of an array that nothing was written to.",
@@ -29,7 +29,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "writes, without an atomic operation.",
     "atomic-sum": "Several threads or blocks add floating-point numbers to one place. Atomic sums "
     "of floating-point numbers round differently in each order, and that changes from run to run. "
-    "Let each block write its part, and add the parts in a fixed order in a second kernel.",
+    "Within a block, add up by shuffles or by a tree in shared memory; of several blocks, let each "
+    "write its part, and add the parts in a fixed order in a second kernel.",
     "launch-size": "A launch has a grid or a block that no device takes: at most 1024 threads in a "
     "block and no more than the kernel's __launch_bounds__, at least one block, at most 65535 "
     "blocks in y and z.",
@@ -38,7 +39,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "unwritten-output": "Not every element of a result was written by a kernel.",
     "warp-size": "A warp operation names lanes that are not there. The last warp may be shorter "
     "than 32 threads: use blocks of a multiple of 32.",
-    "index-overflow": "An index does not fit into its integer type. Compute it in long long.",
+    "index-overflow": "A whole number, such as an index, does not fit into its integer type. "
+    "Compute it in long long.",
     "division-by-zero": "An integer is divided by zero.",
     "shift-too-large": "A number is shifted by as many bits as it has, or more.",
     "wrong-scalar-type": "A number is passed in another type than the kernel's parameter has. A "
@@ -49,7 +51,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "half-accumulation": "A sum runs in half precision. Add up in float and round once at the end.",
     "stack-overflow": "A thread's local variables, or its calls, take more than there is.",
     "fault": "The kernel crashed.",
-    "time-limit": "The kernel, or building it, took longer than allowed.",
+    "time-limit": "The kernel, or building it, took longer than allowed. Blocks run one after "
+    "another here, so a loop that waits for another block never ends.",
     "trap": "The kernel ended itself, by a trap or a failed assertion.",
     "compile-error": "The kernel's source does not compile.",
     "refused-source": "The kernel's source uses something that is not allowed here.",

@@ -145,7 +145,10 @@ def _check_scalar(
     python = not isinstance(value, np.generic)
     fits = whole and size > parameter.size and _fits(value, taken, parameter.size)
     passed = type_name(kind, size) if python else np.dtype(type(value)).name
-    origin = f"Python's {type(value).__name__}, passed as {passed}" if python else f"a {passed}"
+    article = "an" if passed.startswith("i") else "a"
+    origin = (
+        f"Python's {type(value).__name__}, passed as {passed}" if python else f"{article} {passed}"
+    )
     advice = f"Pass {_cast(parameter)}({parameter.name or 'value'})."
     if fits:
         effect = (
@@ -156,6 +159,8 @@ def _check_scalar(
         effect = (
             f"The kernel reads {parameter.size} bytes where {size} are given: the rest is junk."
         )
+    elif size == parameter.size:
+        effect = f"The kernel reads its {size} bytes as {parameter.type_name}: another number."
     else:
         effect = f"The kernel takes the first {parameter.size} of its {size} bytes: another number."
     message = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from . import abi
+from . import abi, remedies
 from .arguments import Pointer
 from .diagnostics import Diagnostic
 from .kinds import WARNINGS, Kind, Native, Severity
@@ -53,9 +53,8 @@ class Words:
         """Return what it means that two orders of threads gave two results."""
         place = self._element(allocation, offset, 1)
         message = (
-            f"The result depends on the order in which threads run, first at {place}. On a device "
-            "that order changes from run to run. Either a barrier is missing between a write and a "
-            "read of the same memory, or several threads write different values to one place."
+            f"The result depends on the order in which threads run, first at {place}. "
+            f"{remedies.ORDERS}"
         )
         return self._of(Kind.ORDER_DEPENDENT, Severity.ERROR, message)
 
@@ -287,10 +286,10 @@ class Words:
     def atomic_sum(self, finding: abi.Finding) -> tuple[Kind, str]:
         place = self._place(finding.address, finding.size)
         who = "Several blocks" if finding.detail[0] else "Several threads of a block"
+        remedy = remedies.SUM_OVER_BLOCKS if finding.detail[0] else remedies.SUM_IN_A_BLOCK
         return Kind.ATOMIC_SUM, (
             f"{who} add to {place}. Atomic sums of floating-point numbers round differently in "
-            "each order, and that changes from run to run. For the same bits each time, let each "
-            "block write its part and add the parts in a fixed order in a second kernel."
+            f"each order, and that changes from run to run. {remedy}"
         )
 
     def lane_absent(self, finding: abi.Finding) -> tuple[Kind, str]:
@@ -321,8 +320,7 @@ class Words:
     def integer_overflow(self, finding: abi.Finding) -> tuple[Kind, str]:
         return Kind.INDEX_OVERFLOW, (
             f"In {self._thread(finding)} a 32-bit or 64-bit integer overflows (operands "
-            f"{finding.detail[0]} and {finding.detail[1]}). An index of N*D elements passes 2**31 "
-            "sooner than one thinks: compute it in 64 bits, `(long long)row * D + j`."
+            f"{finding.detail[0]} and {finding.detail[1]}). {remedies.OVERFLOW}"
         )
 
     def division_by_zero(self, finding: abi.Finding) -> tuple[Kind, str]:
@@ -361,8 +359,7 @@ class Words:
     def step_limit(self, finding: abi.Finding) -> tuple[Kind, str]:
         return Kind.TIME_LIMIT, (
             f"{self._thread(finding).capitalize()} was still running after more steps than a "
-            "launch may take. A loop that never ends, or one that waits for a thread of another "
-            "block, which may not have begun."
+            f"launch may take. {remedies.WAITING}"
         )
 
     def trap(self, finding: abi.Finding) -> tuple[Kind, str]:

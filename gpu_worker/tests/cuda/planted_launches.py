@@ -93,6 +93,15 @@ PYTHON_FLOAT = Planted(
     says="np.float32(eps)",
 )
 
+INT32_FOR_FLOAT = Planted(
+    "np.int32 for a float",
+    "wrong-scalar-type",
+    twins("float *y, float eps", "y[0] = eps;", "y[0] = eps;"),
+    lambda device: ((1,), (1,), (device.empty(1), np.int32(1))),
+    lambda device: ((1,), (1,), (device.empty(1), np.float32(1))),
+    says="an int32, but the kernel takes float. The kernel reads its 4 bytes as float",
+)
+
 INT32_FOR_INT64 = Planted(
     "np.int32 for a long long",
     "wrong-scalar-type",

@@ -93,6 +93,8 @@ def test_parts_of_blocks_and_tiles() -> None:
         ("cg::reduce(cg::this_thread_block(), 1, cg::plus<int>())", "not a block"),
         ("cg::this_cluster().thread_rank()", "no clusters"),
         ("cg::tiled_partition<64>(cg::this_thread_block()).size()", "1, 2, 4, 8, 16 or 32"),
+        ("__shfl_down(1, 1)", "__shfl_down_sync"),
+        ("*(int *)malloc(4)", "line 4: A device's heap is not there"),
     ],
 )
 def test_what_is_not_there_is_a_compile_error_that_says_so(text: str, says: str) -> None:

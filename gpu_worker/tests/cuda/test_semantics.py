@@ -286,7 +286,8 @@ def test_atomic_sums_that_round_in_the_order_of_threads_are_errors(
     ((kind, severity, message),) = of_sums(device, name)
     assert (kind, severity) == ("atomic-sum", "error")
     assert message.startswith(who)
-    assert "let each block write its part" in message
+    assert ("let each block write its part" in message) == who.startswith("Several blocks")
+    assert ("a tree in shared memory" in message) == who.startswith("Several threads")
 
 
 @pytest.mark.parametrize(

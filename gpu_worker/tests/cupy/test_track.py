@@ -273,6 +273,8 @@ def test_an_endless_kernel_runs_into_the_time_limit(grade_cupy: GradeCupy) -> No
     limits = {"wall_seconds": 2.0, "cpu_seconds": 2.0}
     graded = grade_cupy(submission("endless_kernel", "wrong"), cases="public", limits=limits)
     assert graded.outcome == "time_limit"
+    assert graded.report.failure is not None
+    assert "waits for another block never ends" in graded.report.failure.message
 
 
 def test_the_jobs_message_names_the_track() -> None:
