@@ -14,6 +14,10 @@ from .launching import Launcher
 _BLOCK: Final = 32
 _MAX_BLOCKS: Final = 8
 """Each thread takes many elements: more threads would only take longer on this processor."""
+_MAX_SHARED_BLOCKS: Final = 19
+"""Where threads may write each other's elements: with a number of threads that rows are a multiple
+of, each thread would always meet its own columns again.
+"""
 
 
 class ElementwiseKernel:
@@ -93,10 +97,12 @@ class ElementwiseKernel:
             if not isinstance(value, ndarray)
         )
         args = [
-            _argument(p, v, types[p.name], shape) for p, v in zip(self.params, values, strict=True)
+            _argument(p, v, types[p.name], shape, written=place >= self.nin)
+            for place, (p, v) in enumerate(zip(self.params, values, strict=True))
         ]
         count = int(np.prod(shape))
-        blocks = min(_MAX_BLOCKS, -(-count // _BLOCK))
+        most = _MAX_SHARED_BLOCKS if any(p.raw for p in self.out_params) else _MAX_BLOCKS
+        blocks = min(most, -(-count // _BLOCK))
         launcher = self._launcher(types, scalars)
         launcher.launch((blocks,), (_BLOCK,), [*args, generated.indexer_bytes(count)])
 
@@ -127,11 +133,12 @@ class ElementwiseKernel:
 
 
 def _argument(
-    parameter: parameters.Parameter, value: Any, dtype: Any, shape: tuple[int, ...]
-) -> Any:
+    parameter: parameters.Parameter, value: Any, dtype: Any, shape: tuple[int, ...], *,
+    written: bool,
+) -> Any:  # fmt: skip
     if not isinstance(value, ndarray):
         return dtype.type(value)
     values = value._values
     if parameter.raw:
-        return generated.array_bytes(values, raw=True)
+        return generated.array_bytes(values, raw=True, written=written)
     return generated.array_bytes(np.broadcast_to(values, shape))

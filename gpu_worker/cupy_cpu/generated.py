@@ -71,10 +71,11 @@ struct CIndexer {
 """
 
 
-def array_bytes(values: Any, *, raw: bool = False) -> ArrayStructure:
+def array_bytes(values: Any, *, raw: bool = False, written: bool = False) -> ArrayStructure:
     """Return an array as the structure `CArray`, whose last field says that it is in C order.
 
-    A kernel may ask a `raw` one for its shape; of others axes are joined.
+    A kernel may ask a `raw` one for its shape; of others axes are joined. Any thread may write
+    any element of a `raw` one that is `written`.
     """
     shape, strides = (values.shape, values.strides) if raw else _merged(values)
     if len(shape) > MAX_DIMENSIONS:
@@ -82,7 +83,8 @@ def array_bytes(values: Any, *, raw: bool = False) -> ArrayStructure:
     address = values.__array_interface__["data"][0] if values.size else 0
     padding = (0,) * (MAX_DIMENSIONS - len(shape))
     extents = (*shape, *padding, *strides, *padding, values.flags.c_contiguous or not shape)
-    return ArrayStructure(struct.pack("<Qqq8q8qq", address, values.size, len(shape), *extents))
+    fields = struct.pack("<Qqq8q8qq", address, values.size, len(shape), *extents)
+    return ArrayStructure(fields, values.itemsize, shared=raw and written)
 
 
 def indexer_bytes(size: int) -> bytes:

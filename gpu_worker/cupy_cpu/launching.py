@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from . import findings
-from ._device import Kernel, LaunchError, Pointer
+from ._device import ArrayStructure, Kernel, LaunchError, Pointer
 from .array import Address, ndarray
 from .memory import DEVICE
 
@@ -107,7 +107,8 @@ class Launcher:
         grid, block = extents(grid, "grid"), extents(block, "block")
         given = [argument(value, place) for place, value in enumerate(args)]
         order: dict[str, Any] = {"order": ("random", "forward", "reverse")[self._launches % 3]}
-        if not self._is_generated and self._is_compared(grid, block):
+        shares = any(isinstance(value, ArrayStructure) and value.shared for value in given)
+        if (shares or not self._is_generated) and self._is_compared(grid, block):
             order = {"orders": ("forward", "reverse")}
         self._launches += 1
         try:

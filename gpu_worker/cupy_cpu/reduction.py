@@ -99,7 +99,10 @@ class ReductionKernel:
                 spread = np.broadcast_to(value._values, shape).transpose(order)
                 given = value._values if p.raw else spread
                 args.append(generated.array_bytes(given, raw=p.raw))
-        args += [generated.array_bytes(value._values) for value in outputs]
+        args += [
+            generated.array_bytes(value._values, raw=p.raw, written=True)
+            for p, value in zip(self.out_params, outputs, strict=True)
+        ]
         total = outputs[0]._values.size
         args += [generated.indexer_bytes(total), generated.indexer_bytes(count)]
         self._launcher(types, scalars).launch((-(-total // 32),), (min(total, 32),), args)

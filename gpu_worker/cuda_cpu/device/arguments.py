@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -42,7 +42,19 @@ class Pointer:
 
 
 class ArrayStructure(bytes):
-    """A structure that is passed by value and begins with the address of an array's memory."""
+    """A structure that is passed by value and begins with the address of an array's memory.
+
+    `itemsize` in bytes of its elements. `shared`: threads may write each other's elements, so the
+    array is watched as one that is passed by its address.
+    """
+
+    itemsize: int
+    shared: bool
+
+    def __new__(cls, fields: bytes, itemsize: int, *, shared: bool = False) -> Self:
+        structure = super().__new__(cls, fields)
+        structure.itemsize, structure.shared = itemsize, shared
+        return structure
 
     @property
     def address(self) -> int:

@@ -145,6 +145,8 @@ class Launching:
     def _allocation_of(self, value: object) -> Allocation | None:
         if isinstance(value, Pointer):
             return self.memory.find(value.address)
+        if isinstance(value, ArrayStructure):
+            return self.memory.find(value.address) if value.shared else None
         if isinstance(value, int | np.integer) and int(value) > 0xFFFF:
             return self.memory.find(int(value))
         return None
@@ -246,4 +248,6 @@ def _rank(diagnostic: Diagnostic) -> int:
 def _element_size(value: object, parameter: Parameter) -> int:
     if isinstance(value, Pointer) and value.dtype is not None:
         return int(np.dtype(value.dtype).itemsize)
+    if isinstance(value, ArrayStructure):
+        return value.itemsize
     return parameter.pointee_size

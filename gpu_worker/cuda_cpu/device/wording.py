@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from . import abi, remedies
-from .arguments import Pointer
+from .arguments import ArrayStructure, Pointer
 from .diagnostics import Diagnostic
 from .kinds import WARNINGS, Kind, Native, Severity
 from .limits import Dimensions
@@ -74,7 +74,7 @@ class Words:
         for number, (value, parameter) in enumerate(
             zip(self.args, self.kernel.parameters, strict=True), start=1
         ):
-            address = value.address if isinstance(value, Pointer) else value
+            address = value.address if isinstance(value, Pointer | ArrayStructure) else value
             if (
                 isinstance(address, int | np.integer)
                 and self.memory.find(int(address)) is allocation
@@ -88,6 +88,8 @@ class Words:
                 if value.dtype is not None:
                     return int(np.dtype(value.dtype).itemsize)
                 return parameter.pointee_size or 1
+            if isinstance(value, ArrayStructure) and self.memory.find(value.address) is allocation:
+                return value.itemsize
         return allocation.itemsize
 
     def _element(self, allocation: Allocation, offset: int, size: int) -> str:

@@ -207,3 +207,25 @@ def test_orders_are_compared_again_once_a_launch_is_larger() -> None:
     last((2,), (8,), (y,))
 
     assert [item["kind"] for item in findings.take()["diagnostics"]] == ["order-dependent"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "kinds"),
+    [
+        ("m[i % n] += x", ["global-race", "order-dependent"]),
+        ("if (x > m[i / n]) m[i / n] = x", ["global-race"]),
+        ("m[i % n] = x; __threadfence()", ["order-dependent"]),
+        ("atomicMax((int*)&m[i / n], __float_as_int(x))", []),
+        ("m[i / n * n + i % n] = x", []),
+    ],
+)
+def test_raw_outputs_are_watched_and_compared(operation: str, kinds: list[str]) -> None:
+    kernel = cp.ElementwiseKernel("float32 x, int32 n", "raw float32 m", operation, "shared")
+    rows, columns = 10, 256
+    values = np.random.default_rng(0).random((rows, columns), dtype=np.float32)
+
+    kernel(cp.asarray(values), np.int32(columns), cp.zeros(values.size, cp.float32))
+
+    found = findings.take().get("diagnostics", [])
+    assert [item["kind"] for item in found] == kinds
+    assert all("m[" in item["message"] for item in found)
