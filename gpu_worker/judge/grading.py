@@ -296,9 +296,12 @@ def _remaining(grading: _Grading) -> Mapping[str, float]:
 
 
 def _conclude(grading: _Grading) -> Graded:
-    judged, stop = grading.judged, grading.stop
+    judged, stop, late = grading.judged, grading.stop, None
     over = over_budget(grading.spent or ())
     failed = next((item for item in judged if not item.verdict.passed), None)
+    if failed and failed.case.public and len(grading.executions) > 1 and stop is not FLAGGED_STOP:
+        # What fails where all can be seen is told, not where the hidden cases ended after it.
+        stop, late = None, stop
     groups = reporting.group_results(
         reporting.asked_groups(grading.exercise, grading.cases), grading.cases, judged
     )
@@ -314,7 +317,7 @@ def _conclude(grading: _Grading) -> Graded:
         outcome = Outcome.NOT_GRADABLE
     mistakes: list[Mistake] = []
     # What passed every case, and fails a timed call only, is no mistake in the mathematics.
-    if grading.named and failed and stop is None and failed is not grading.timed_failure:
+    if grading.named and failed and not grading.stop and failed is not grading.timed_failure:
         with grading.timed("looking for known mistakes"):
             runs = [execution.judged for execution in grading.executions]
             mistakes = diagnose(grading.exercise, runs)
@@ -329,7 +332,9 @@ def _conclude(grading: _Grading) -> Graded:
         failure=_failure(grading, stop, failed, mistakes) or over,
         mistakes=mistakes,
         notes=[
-            *_notes(outcome, explained=bool(mistakes) or has_error(grading.findings)),
+            *reporting.outcome_notes(
+                outcome, late, explained=bool(mistakes) or has_error(grading.findings)
+            ),
             *reporting.speed_notes(grading.speed),
             *reporting.counted_notes(grading.counted),
         ],
@@ -380,12 +385,6 @@ def _execution(grading: _Grading) -> str:
     if grading.device:
         return grading.device.execution
     return EXECUTION if grading.builds else ""
-
-
-def _notes(outcome: Outcome, *, explained: bool) -> list[str]:
-    if outcome is Outcome.WRONG_ANSWER and not explained:
-        return ["No known mistake explains all of these results: it may be a rare one, or several."]
-    return []
 
 
 def _receipt(grading: _Grading) -> Receipt:

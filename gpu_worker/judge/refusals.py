@@ -78,8 +78,6 @@ def refusal_text(refused: Refused, case: Case, called: int, *, show: bool) -> st
             "puts values of its own there. Make it an ordinary attribute, or give the property a "
             "setter."
         )
-    if refused.reason is Reason.RESULT_TOO_LARGE:
-        return "A result is larger than asked for: return arrays of x's dtype, in the right shapes."
     if refused.reason is Reason.CALL_REFUSED:
         return _call_text(_at(operations, called), refused.text if show else "")
     return _result_text(refused, _at(operations, refused.position), name)
@@ -126,6 +124,9 @@ def _result_text(refused: Refused, operation: Operation | None, name: str) -> st
         )
     if refused.reason is Reason.TOO_MANY_DIMENSIONS:
         return f"{result} has {name or 'too many'} dimensions, but it must have the shape of x."
+    if refused.reason is Reason.RESULT_TOO_LARGE:
+        has = f"has shape {name}" if name else "is far larger than anything that is asked for"
+        return f"{result} {has}, but it must have the shape and the dtype that the contract gives."
     if name in _OTHER_BYTE_ORDERS:
         return (
             f"{result} has dtype {name}, whose bytes are in the other order than this machine's. "

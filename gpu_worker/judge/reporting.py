@@ -19,7 +19,7 @@ from gpu_worker.judge.compare import Deviation
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import Stop
 from gpu_worker.judge.transcript import Raised
-from gpu_worker.protocol import Counted, Failure, GroupResult, Speed, WorstCase
+from gpu_worker.protocol import Counted, Failure, GroupResult, Outcome, Speed, WorstCase
 
 _CONTROL_CHARACTERS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\r")
 _DIGITS: Final = {"bfloat16": 4, "float16": 5, "float32": 9, "float64": 17}
@@ -117,6 +117,16 @@ def stop_failure(stop: Stop, lines: int) -> Failure:
         limit=stop.limit,
         measured=stop.measured,
     )
+
+
+def outcome_notes(outcome: Outcome, late: Stop | None, *, explained: bool) -> list[str]:
+    """Return what is to be said beside a failure; `late` is a stop that came after it."""
+    if late:
+        text = f"Later, the program was stopped as well. {clean_text(late.message)}"
+        return [text[:_MAX_MESSAGE]]
+    if outcome is Outcome.WRONG_ANSWER and not explained:
+        return ["No known mistake explains all of these results: it may be a rare one, or several."]
+    return []
 
 
 def speed_notes(speed: Speed | None) -> list[str]:

@@ -44,6 +44,14 @@ RMSNORM = {
         [("return (self.xhat * self.gamma)", "y = (self.xhat * self.gamma)")],
         "y is None. Let forward return it.",
     ),
+    "y of an empty slice": (
+        [("return (self.xhat * self.gamma)", "return (self.xhat * self.gamma)[len(x) :]")],
+        "y has shape (0, 4), but it must be (1, 4) for an x of shape (1, 4).",
+    ),
+    "y of many times the size of x": (
+        [("return (self.xhat * self.gamma)", "return np.repeat(self.xhat * self.gamma, 9999, 0)")],
+        "y has shape (9999, 4), but it must have the shape and the dtype that the contract gives.",
+    ),
     "dim under another name": ([("dim", "size")], "by a call with (dim=...)"),
     "no dim": ([("self, dim, eps", "self, eps"), ("np.ones(dim", "np.ones(4")], "a call with (dim"),
     "no eps": ([(", eps=1e-6", ""), ("= eps", "= 1e-6")], "by a call with (dim, eps)"),

@@ -64,6 +64,21 @@ def test_method_and_group_are_said_and_no_input(
     assert_no_hidden_number_is_shown(graded)
 
 
+def test_a_public_case_that_failed_is_told_before_the_end_that_came_later(
+    grade: Grade, right: str
+) -> None:
+    """It is what the learner can look at; that the program was stopped is said beside it."""
+    wrong = in_hidden_backward(right, "while True: pass").replace("self.eps)", "self.eps) + 1")
+    graded = grade(wrong, limits={"cpu_seconds": 1.0})
+    assert graded.outcome == "wrong_answer"
+    assert "In a public case" in message(graded)
+    (note,) = graded.report.notes
+    assert "Later, the program was stopped as well. The program used" in note
+    assert group("rmsnorm", "gradient-x") in note
+    assert graded.report.mistakes == []
+    assert_no_hidden_number_is_shown(graded)
+
+
 def test_what_ends_in_a_public_case_or_while_it_is_made_says_that(grade: Grade, right: str) -> None:
     endless = right.replace("        self.eps = eps", "        while True: pass")
     said = message(grade(endless, limits={"cpu_seconds": 1.0}))

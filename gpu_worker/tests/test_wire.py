@@ -67,7 +67,7 @@ def test_random_payloads_are_arrays_or_wire_errors(payload: bytes) -> None:
 
 @pytest.mark.parametrize("dtype", wire.DTYPES)
 def test_arrays_survive_the_way(dtype: str) -> None:
-    for shape in [(), (0, 3), (2, 3), (1, 2, 3, 4)]:
+    for shape in [(), (0, 3), (0, 1 << 20), (2, 3), (1, 2, 3, 4)]:
         array = np.arange(np.prod(shape, dtype=int)).reshape(shape)
         array = array.astype(wire.dtype_named(dtype))
         back = wire.decode_array(wire.encode_array(array))

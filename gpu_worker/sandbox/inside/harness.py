@@ -63,6 +63,7 @@ class Channel:
         self._descriptor = descriptor
         self.case = wire.LOADING
         self.library = NumpyLibrary()
+        self._most_bytes = 0
 
     def send(self, kind: Kind, position: int = 0, payload: bytes = b"") -> None:
         """Write one frame wholly."""
@@ -70,16 +71,23 @@ class Channel:
         while view:
             view = view[os.write(self._descriptor, view) :]
 
+    def begin_case(self, number: int, case: CaseScript) -> None:
+        """Send frames of this case from now on, and of results only what may be one of it."""
+        self.case = number
+        self._most_bytes = wire.most_result_bytes(case)
+
     def send_result(self, position: int, value: Any) -> None:
         """Write a result as an array.
 
         Raises:
             RefusalError: it is none of the track's library, has a dtype or more dimensions than
-                can be sent.
+                can be sent, or is far larger than anything that the case asks for.
         """
         array = self.library.values_of(value)
         if array.ndim > wire.MAX_DIMENSIONS:
             raise RefusalError(Reason.TOO_MANY_DIMENSIONS, str(array.ndim))
+        if array.nbytes > self._most_bytes:
+            raise RefusalError(Reason.RESULT_TOO_LARGE, str(array.shape))
         try:
             payload = wire.encode_array(array)
         except KeyError:
@@ -118,7 +126,7 @@ def main(job_descriptor: int, result_descriptor: int) -> None:
             player = _device_player() if job.library == "device" else timed.play_timed
             player(channel, cls, job, job_descriptor)
         for number, case in enumerate(() if job.timed else job.cases):
-            channel.case = number
+            channel.begin_case(number, case)
             channel.send(Kind.BEGIN)
             _play_case(channel, cls, case, counted=job.counted)
     channel.send_notes(0)

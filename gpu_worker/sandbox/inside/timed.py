@@ -86,7 +86,7 @@ def play_timed(channel: Channel, cls: Any, job: Job, descriptor: int) -> None:
 
     try:
         for number in range(job.timed.count):
-            channel.case = number
+            channel.begin_case(number, case)
             results.clear()
             play(cls, case.operations, arrays, emit)
             for position, value in results:

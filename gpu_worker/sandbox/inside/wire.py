@@ -36,9 +36,12 @@ DTYPES: Final = (
 )
 """A dtype's code is its index here. NumPy knows bfloat16 only once ml_dtypes is imported."""
 MAX_DIMENSIONS: Final = 8
+MAX_ELEMENTS: Final = 1 << 40
 MAX_TEXT_BYTES: Final = 8_000
 LOADING: Final = 0xFFFF
 """The case number of frames about the file itself, before any case."""
+
+_SMALL_RESULT_BYTES: Final = 4_096
 
 _FRAME: Final = struct.Struct("<BHHQ")
 _LENGTH: Final = struct.Struct("<I")
@@ -263,9 +266,23 @@ def decode_array(payload: bytes) -> NDArray[Any]:
     # Python integers: a forged shape cannot overflow.
     if math.prod(shape) * dtype.itemsize != len(payload) - start:
         raise WireError("an array whose size does not fit its shape")
-    if any(extent > len(payload) for extent in shape):
+    # Only an array without elements can have extents that its bytes do not bear out. A slice of
+    # the wrong axis has some; what NumPy could not hold is no slice of anything.
+    if math.prod(extent or 1 for extent in shape) > MAX_ELEMENTS:
         raise WireError("an array with an absurd extent")
     return np.frombuffer(payload, dtype, offset=start).reshape(shape)
+
+
+def most_result_bytes(case: CaseScript) -> int:
+    """Return how large a result of a case may be to be sent, so that its shape can be judged.
+
+    Right ones are as large as an input, in a wider dtype at most eight times that. A small case
+    has some room: that a row gave a matrix is told best by its shape.
+    """
+    largest = max(
+        (math.prod(array.shape) * array.values.itemsize for array in case.arrays), default=0
+    )
+    return 8 * largest + _SMALL_RESULT_BYTES
 
 
 def decode_head(payload: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int]:
