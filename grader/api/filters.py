@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 import django_filters
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
+from grader import queries
 from grader.deadlines import IN_TIME, LATE, with_deadline
 from grader.models import Exercise, Outcome, Submission, SubmissionState, Track
 
 from .fields import MomentFilter, ScoreFilter
+from .permissions import sees_all
 
 
 class SubmissionFilter(django_filters.FilterSet):
@@ -37,6 +42,30 @@ class SubmissionFilter(django_filters.FilterSet):
     class Meta:
         model = Submission
         fields: tuple[str, ...] = ()
+
+    def is_valid(self) -> bool:
+        """Also refuse names that stand for nothing: an empty list would say that they do."""
+        if super().is_valid():
+            for name, sentence in self._unknown(self.form.cleaned_data):
+                self.form.add_error(name, sentence)
+        return bool(super().is_valid())
+
+    def _unknown(self, wanted: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        # Without a request it is a grader's choice of submissions.
+        everything = self.request is None or sees_all(self.request)
+        slug, learner = wanted["exercise"], wanted["learner"]
+        if slug and not self._is_known(slug, everything=everything):
+            yield "exercise", f"There is no exercise {slug}."
+        # Whether others have an account here is nothing for learners to know.
+        if learner and everything and not User.objects.filter(username=learner).exists():
+            yield "learner", f"There is no user {learner}."
+
+    def _is_known(self, slug: str, *, everything: bool) -> bool:
+        if everything:
+            return Exercise.objects.filter(slug=slug).exists()
+        shown = queries.visible_exercises(self.request.user).filter(slug=slug)
+        # Those submitted before an exercise was withdrawn are still their learner's.
+        return shown.exists() or self.queryset.filter(exercise__slug=slug).exists()
 
     def by_lateness(
         self, submissions: QuerySet[Submission], name: str, value: str

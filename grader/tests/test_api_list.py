@@ -94,7 +94,6 @@ class TestList:
         ("query", "count"),
         [
             ("exercise=rmsnorm", 23),
-            ("exercise=layernorm", 0),
             ("track=numpy", 23),
             ("track=cupy", 0),
             ("learner=learner", 23),
@@ -111,6 +110,25 @@ class TestList:
     ) -> None:
         body = api(learner).get(f"{ROOT}/submissions/?page_size=200&{query}").json()
         assert len(body["results"]) == count
+
+    def test_names_that_stand_for_nothing_are_refused_to_those_who_may_know_them(
+        self, api: Api, learner: User, grader: User, other: User, many: list[str]
+    ) -> None:
+        def errors(user: User, query: str) -> dict[str, list[str]]:
+            found: dict[str, list[str]] = assert_problem(
+                api(user).get(f"{ROOT}/submissions/?{query}"), 400
+            )["errors"]
+            return found
+
+        assert errors(learner, "exercise=norm") == {"exercise": ["There is no exercise norm."]}
+        assert set(errors(grader, "exercise=norm&learner=me")) == {"exercise", "learner"}
+        for user in (other, learner):
+            answer = api(user).get(f"{ROOT}/submissions/?learner=me")
+            assert answer.json()["results"] == []
+        Exercise.objects.update(is_published=False)
+        assert "exercise" in errors(other, "exercise=rmsnorm"), "as if there were none"
+        own = api(learner).get(f"{ROOT}/submissions/?exercise=rmsnorm&page_size=200").json()
+        assert len(own["results"]) == 23
 
     def test_the_number_of_queries_is_constant(
         self, api: Api, grader: User, many: list[str], django_assert_num_queries: Any

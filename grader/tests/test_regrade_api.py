@@ -84,7 +84,9 @@ def test_the_whole_way(api: Api, grader: User, pair: tuple[Submission, Submissio
         ({"filter": {"exercise": "x" * 500}}, "filter.exercise"),
         ({"filter": {"score_min": 2}}, "filter.score_min"),
         ({"filter": {"created_after": "yesterday"}}, "filter.created_after"),
-        ({"filter": {"learner": "nobody"}}, "filter"),
+        ({"filter": {"learner": "nobody"}}, "filter.learner"),
+        ({"filter": {"exercise": "norm"}}, "filter.exercise"),
+        ({"filter": {"outcome": "flagged"}}, "filter"),
         ({"everything": True}, "everything"),
     ],
 )
