@@ -91,6 +91,7 @@ LEARNML_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1)
 
 template <class T>
 T atomicCAS(T *address, learnml::Given<T> expected, learnml::Given<T> value, int line = __builtin_LINE()) {
+  learnml_compare(address);
   return learnml::update(address, [=](T old) -> T { return old == expected ? value : old; }, line);
 }
 #define LEARNML_SCOPE(name)                                                                              \

@@ -38,6 +38,7 @@ void learnml_write(void *address, uint32_t size, uint32_t alignment, int line);
 void *learnml_copy(void *to, const void *from, size_t bytes, int line);
 void *learnml_fill(void *to, int value, size_t bytes, int line);
 void learnml_atomic(void *address, uint32_t size, int line);
+void learnml_compare(const void *address);
 void learnml_sum(void *address, uint32_t size, double before, double value, int digits, int line);
 void learnml_fence();
 void learnml_pause();

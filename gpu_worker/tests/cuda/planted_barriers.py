@@ -125,6 +125,31 @@ GLOBAL_RACE = Planted(
     says="atomicAdd",
 )
 
+_LARGEST = "int old = *p, assumed;\ndo {\n  assumed = old;\n  old = atomicCAS(p, assumed, max(assumed, (int)x[i]));\n} while (assumed != old);\n"
+_SHARED = "__shared__ int word;\nint i = threadIdx.x, *p = &word;\nif (i == 0) word = 0;\n__syncthreads();\n"
+
+READ_BESIDE_ATOMICS = Planted(
+    "a number that others change by atomics, read without one",
+    "global-race",
+    twins(
+        "const float *x, int *p",
+        f"{INDEX}\nif (*p < x[i]) // HERE\n  atomicMax(p, (int)x[i]);",
+        f"{INDEX}\n{_LARGEST}",
+    ),
+    lambda device: ((4,), (64,), (device.array(np.arange(256)), device.array([0], np.int32))),
+)
+
+SHARED_READ_BESIDE_ATOMICS = Planted(
+    "a shared number compared and swapped too late",
+    "missing-barrier",
+    twins(
+        "const float *x, int *y",
+        f"{_SHARED}int old = *p; // HERE\n__syncwarp();\natomicCAS(p, old, max(old, (int)x[i]));",
+        f"{_SHARED}{_LARGEST}__syncthreads();\ny[i] = *p;",
+    ),
+    lambda device: ((1,), (64,), (device.array(np.arange(64)), device.empty(64, np.int32))),
+)
+
 LAST_WINS = Planted(
     "several threads write different values to one place",
     "order-dependent",
