@@ -15,6 +15,7 @@ import numpy as np
 
 from . import memory, traffic
 from .missing import missing
+from .pointers import Address
 
 _NO_CONVERSION: Final = (
     "Implicit conversion to a NumPy array is not allowed. "
@@ -79,14 +80,6 @@ class _Flags:
         return bool(getattr(self, name.lower()))
 
 
-class Address:
-    """`array.data`: only its address, for kernels that take pointers."""
-
-    def __init__(self, address: int) -> None:
-        self.ptr = address
-        self.device_id = 0
-
-
 class ndarray:
     """A multi-dimensional array as on a device, here in this process's memory."""
 
@@ -103,7 +96,8 @@ class ndarray:
         if memptr is None:
             self._values = memory.new_block(shape, np.dtype(dtype), order, initialised=False)
         else:
-            self._values = memory.at_address(memptr.ptr, shape, np.dtype(dtype), strides)
+            kept = getattr(memptr, "kept", None)
+            self._values = memory.at_address(memptr.ptr, shape, np.dtype(dtype), strides, kept)
 
     # --- what it is ---------------------------------------------------------------------------
     dtype = property(lambda self: self._values.dtype)
@@ -117,7 +111,7 @@ class ndarray:
     itemsize = property(lambda self: self._values.itemsize)
     strides = property(lambda self: self._values.strides)
     flags = property(lambda self: _Flags(self._values.flags))
-    data = property(lambda self: Address(self._values.__array_interface__["data"][0]))
+    data = property(lambda self: Address(self._values.__array_interface__["data"][0], self._values))
     T = property(lambda self: view(self._values.T))
     mT = property(lambda self: view(self._values.mT))
     real = property(lambda self: view(self._values.real))

@@ -11,8 +11,9 @@ import numpy as np
 
 from . import findings
 from ._device import ArrayStructure, Kernel, LaunchError, Pointer
-from .array import Address, ndarray
+from .array import ndarray
 from .memory import DEVICE
+from .pointers import Address
 
 COMPARED_LAUNCHES: Final = 6
 """So many first launches of a kernel run forwards and backwards, and must agree bit for bit."""

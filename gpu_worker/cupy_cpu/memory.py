@@ -49,11 +49,17 @@ def new_block(shape: Any, dtype: np.dtype[Any], order: str, *, initialised: bool
     return np.ndarray(extents, dtype, buffer=raw, order="F" if order == "F" else "C")
 
 
-def at_address(address: int, shape: Any, dtype: np.dtype[Any], strides: Any) -> Any:
-    """Return a NumPy array over memory that something else owns, for example a module."""
+def at_address(
+    address: int, shape: Any, dtype: np.dtype[Any], strides: Any, owner: Any = None
+) -> Any:
+    """Return a NumPy array over memory that something else owns, for example a module.
+
+    The owner is kept as long as the array.
+    """
     extents = (shape,) if isinstance(shape, int) else tuple(shape)
     count = math.prod(extents)
     raw = (ctypes.c_ubyte * max(count * dtype.itemsize, 1)).from_address(address)
+    raw.owner = owner
     return np.ndarray(extents, dtype, buffer=raw, strides=strides)
 
 

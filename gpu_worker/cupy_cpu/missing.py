@@ -18,6 +18,9 @@ _OFFERED: Final = {
     "matrix_power, matrix_rank and slogdet.",
     "cuda": "Offered are Stream, Event, Device, get_elapsed_time, memory pools, and the few calls "
     "of cupy.cuda.runtime that array programs make.",
+    "cuda.MemoryPointer": "Offered are ptr, copies from other places of the device, memset, and "
+    "the sum with a number of bytes. A NumPy array goes to a place by cupy.ndarray(shape, dtype, "
+    "memptr=place) and its set().",
     "cuda.runtime": "Offered are deviceSynchronize, getDevice, setDevice, getDeviceCount, "
     "getDeviceProperties, memGetInfo, runtimeGetVersion and driverGetVersion.",
 }

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from .array import Address
 from .compiler import Source
 from .launching import CUDADriverError, Launcher
+from .pointers import Address
 
 _ATTRIBUTES: Final = (
     *("max_threads_per_block", "shared_size_bytes", "const_size_bytes", "local_size_bytes"),
@@ -129,8 +129,9 @@ class RawModule:
         Raises:
             KeyError: it has no such variable.
         """
-        address, _ = self._source.module().global_address(name)
-        return Address(address)
+        module = self._source.module()
+        address, nbytes = module.global_address(name)
+        return Address(address, module, address + nbytes)
 
     def compile(self, log_stream: Any = None) -> None:
         """Build the module now."""

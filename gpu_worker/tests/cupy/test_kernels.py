@@ -85,6 +85,25 @@ def test_templates_globals_and_attributes(module: Any) -> None:
         module.get_function("fill<float>")
 
 
+def test_addresses_copy_within_the_device_and_keep_what_they_point_into(module: Any) -> None:
+    x, table = cp.arange(4, dtype=cp.float32), module.get_global("table")
+    host.take_notes()
+    table.copy_from_device_async(x.data, x.nbytes)
+    (table + 4).copy_from_device(table, 8)
+    assert host.take_notes()["counts"] == {"bytes_read": 24, "bytes_written": 24, "launches": 2}
+    kept = cp.empty(4, cp.float32).data
+    with pytest.raises(RuntimeError, match="17 bytes are asked for, where 16 are left"):
+        kept.memset(0, 17)
+    kept.copy_from(table, 16)
+    (kept + 12).memset_async(0, 4)
+    y = cp.ndarray((4,), cp.float32, kept)
+    del kept
+    assert host.fault(y) == ""
+    assert y.get().tolist() == [0, 0, 1, 0]
+    with pytest.raises(AttributeError, match="MemoryPointer.copy_from_host: it is not offered"):
+        table.copy_from_host(0, 4)
+
+
 def test_what_a_device_could_not_survive_raises_and_is_found(module: Any) -> None:
     x = cp.ones(4, cp.float32)
     with pytest.raises(cp.cuda.driver.CUDADriverError):

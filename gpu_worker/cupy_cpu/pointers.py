@@ -1,0 +1,91 @@
+"""What `array.data` and `module.get_global()` give: an address, and copies by it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from . import memory, traffic
+from .missing import missing
+
+_BYTE: Final = np.dtype(np.uint8)
+
+
+class Address:
+    """CuPy's MemoryPointer: an address in device memory. It keeps what it points into."""
+
+    __slots__ = ("_end", "device_id", "kept", "ptr")
+
+    def __init__(self, address: int, kept: Any = None, end: int | None = None) -> None:
+        """`end` is where the memory ends, in no block of an array; `kept` is not freed before."""
+        self.ptr = address
+        self.device_id = 0
+        self.kept = kept
+        self._end = end
+
+    def __int__(self) -> int:
+        return self.ptr
+
+    def __add__(self, nbytes: int) -> Address:
+        return Address(self.ptr + nbytes, self.kept, self._end)
+
+    __radd__ = __add__
+
+    def __sub__(self, nbytes: int) -> Address:
+        return self + -nbytes
+
+    def copy_from_device(self, src: Address, size: int) -> None:
+        """Copy `size` bytes from another place of the device; the two may overlap.
+
+        Raises:
+            RuntimeError: there are not so many bytes at one of the places.
+        """
+        source, target = src.bytes_from_here(size), self.bytes_from_here(size)
+        if not size:
+            return
+        target[...] = source
+        memory.mark_written(target)
+        traffic.count([source], [target])
+
+    def copy_from_device_async(self, src: Address, size: int, stream: Any = None) -> None:
+        """Do the same; nothing runs beside the program here, so the stream changes nothing."""
+        self.copy_from_device(src, size)
+
+    copy_from = copy_from_device
+    copy_from_async = copy_from_device_async
+
+    def memset(self, value: int, size: int) -> None:
+        """Set each of `size` bytes to the value.
+
+        Raises:
+            RuntimeError: there are not so many bytes.
+        """
+        target = self.bytes_from_here(size)
+        if not size:
+            return
+        target[...] = value & 0xFF
+        memory.mark_written(target)
+        traffic.count([], [target])
+
+    def memset_async(self, value: int, size: int, stream: Any = None) -> None:
+        """Do the same; the stream changes nothing."""
+        self.memset(value, size)
+
+    def bytes_from_here(self, size: int) -> Any:
+        """Return the bytes (size,) uint8 at this place.
+
+        Raises:
+            RuntimeError: there are not so many.
+        """
+        block = None if self._end else memory.DEVICE.find(self.ptr)
+        end = self._end or (block.end if block else self.ptr)
+        if not 0 <= size <= end - self.ptr:
+            raise RuntimeError(
+                f"cudaErrorInvalidValue: invalid argument: {size} bytes are asked for, where "
+                f"{max(end - self.ptr, 0)} are left"
+            )
+        return memory.at_address(self.ptr, size, _BYTE, None)
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing("cuda.MemoryPointer", name, dir(Address))
