@@ -7,7 +7,7 @@ passed as 64 bits and Python's float as a double, whatever the kernel takes.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -136,6 +136,16 @@ def passed_type(value: object) -> tuple[int, int]:
         f"A kernel cannot be given a {type(value).__name__}: pass arrays, NumPy scalars such as "
         "np.int32(n) and np.float32(eps), or Python's numbers."
     )
+
+
+def addresses(structure: np.void) -> list[tuple[str, int]]:
+    """Return the members of a structure that may be addresses, whole numbers of 64 bits."""
+    fields: Mapping[str, Any] = structure.dtype.fields or {}
+    return [
+        (name, int(structure[name]))
+        for name, (dtype, *_) in fields.items()
+        if dtype.kind in "iu" and dtype.itemsize == 8
+    ]
 
 
 def _bytes_of(value: object) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import abi, wording
 from .argument_checks import check_arguments
-from .arguments import ArrayStructure, PackedArguments, Parameter, Pointer
+from .arguments import ArrayStructure, PackedArguments, Parameter, Pointer, addresses
 from .counters import Access, ArrayTraffic, Counters, merged
 from .diagnostics import Diagnostic, LaunchError
 from .kinds import Kind, Severity, cause_rank
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 STEP_LIMIT: Final = 4_000_000_000
 OUTPUT_BYTES: Final = 64 * 1024
+MOST_ARRAYS: Final = 64
+"""The traffic of so many arrays is listed."""
 WATCHED_GRANULES: Final = 4 << 20
 """Device memory of more than so many elements is not watched for races between threads: it would
 take sixteen bytes for each."""
@@ -225,20 +227,31 @@ class Launching:
         for place, (value, parameter) in enumerate(
             zip(self.args, self.kernel.parameters, strict=True)
         ):
-            allocation = (
-                self.memory.find(value.address)
-                if isinstance(value, ArrayStructure)
-                else self._allocation_of(value)
-            )
-            if allocation is None or allocation.address in seen:
-                continue
-            seen.add(allocation.address)
-            entry = launch.buffers[self._places[allocation.address]]
             label = parameter.name or f"argument {place + 1}"
-            found.append(
-                ArrayTraffic(place, label, allocation.nbytes, entry.bytes_read, entry.bytes_written)
-            )
-        return tuple(found)
+            for member, allocation in self._arrays_of(value):
+                if allocation.address in seen:
+                    continue
+                seen.add(allocation.address)
+                entry = launch.buffers[self._places[allocation.address]]
+                moved = (allocation.nbytes, entry.bytes_read, entry.bytes_written)
+                found.append(ArrayTraffic(place, label + member, *moved))
+        return tuple(found[:MOST_ARRAYS])
+
+    def _arrays_of(self, value: object) -> Iterator[tuple[str, Allocation]]:
+        """Yield the arrays that an argument brings, each with the name of the structure's member
+        that holds its address.
+        """
+        if isinstance(value, np.void):
+            named = [("." + name, address) for name, address in addresses(value)]
+        elif isinstance(value, ArrayStructure):
+            named = [("", value.address)]
+        else:
+            allocation = self._allocation_of(value)
+            named = [("", allocation.address)] if allocation else []
+        for name, address in named:
+            allocation = self.memory.find(address)
+            if allocation:
+                yield name, allocation
 
 
 def _rank(diagnostic: Diagnostic) -> int:

@@ -47,6 +47,24 @@ def test_bytes_are_counted_per_launch_and_per_array() -> None:
     ]
 
 
+def test_bytes_are_counted_per_member_of_a_structure() -> None:
+    source = """struct Arrays { const float *x; float *y; int n; };
+extern "C" __global__ void copied(Arrays a) {
+  for (int i = 0; i < a.n; i++) a.y[i] = a.x[0];
+}"""
+    device = Device()
+    x, y = device.array([1]), device.empty(2)
+    members = np.dtype([("x", "u8"), ("y", "u8"), ("n", "i4")], align=True)
+    given = np.array((x.block.address, y.block.address, 2), members)[()]
+
+    counters = device.launch(kernel(source, "copied"), (2,), (1,), (given,)).counters
+
+    assert [(a.place, a.label, a.bytes_read, a.bytes_written) for a in counters.arrays] == [
+        (0, "a.x", 16, 0),
+        (0, "a.y", 0, 16),
+    ]
+
+
 HALVES = r"""
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>
