@@ -373,3 +373,20 @@ def test_functions_of_one_number(device: Device) -> None:
     )  # fmt: skip
     for number, (got, wanted) in enumerate(zip(y.host, expected, strict=True)):
         np.testing.assert_allclose(got, wanted, rtol=5e-7, atol=1e-7, err_msg=str(number))
+
+
+def test_a_warp_that_spins_lets_the_others_of_its_block_go_on(device: Device) -> None:
+    waiting = """extern "C" __global__ void wait(int *out) {
+  __shared__ int arrived;
+  if (threadIdx.x == 0) arrived = 0;
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) atomicAdd(&arrived, 1);
+  while (atomicAdd(&arrived, 0) < 3) { }
+  out[threadIdx.x] = atomicAdd(&arrived, 0);
+}"""
+    out = device.empty(96, np.int32)
+
+    report = device.launch(kernel(waiting, "wait"), (1,), (96,), (out,), step_limit=1_000_000)
+
+    assert out.host.tolist() == [3] * 96
+    assert report.diagnostics == []
