@@ -14,6 +14,7 @@ A profile of its own: the usual list stays as it is. Each call beyond it, with w
   the process's own, so that no limit would hold it.
 - `get_mempolicy`, `mbind`: where memory of the host lies. `munlock` beside `mlock`.
 - `statfs`, `fstatfs`: which file system a path is on.
+- `sysinfo`: how much memory the host has, which the driver may size its own by.
 
 Sockets stay refused: CUDA asks for one to look for NVIDIA's multi-process service, which there is
 none of here. **Not yet run on a device**: the list follows NVIDIA's and others' notes; docs/how-to
@@ -31,7 +32,7 @@ THREADS: Final = (
     *("set_robust_list", "rseq", "set_tid_address", "membarrier", "sched_getparam"),
     *("sched_getscheduler", "sched_get_priority_max", "sched_get_priority_min"),
 )
-MEMORY: Final = ("memfd_create", "get_mempolicy", "mbind", "munlock")
+MEMORY: Final = ("memfd_create", "get_mempolicy", "mbind", "munlock", "sysinfo")
 FOR_THE_START: Final = ("memfd_create",)
 """Taken back before the learner's code."""
 FILES: Final = ("statfs", "fstatfs")

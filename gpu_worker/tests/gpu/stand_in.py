@@ -39,9 +39,11 @@ GRANTED_ON_PURPOSE = {
     "53_reopen_descriptors",
     "54_become_readable",
     "62_list_processes",
+    "65_see_how_busy_the_machine_is",
 }
-"""The driver needs threads, a /proc, a dumpable process and address space without limit; the watch
-over resident memory ends what 09b begins. See docs/explanation/device-track.md."""
+"""The driver needs threads, a /proc, a dumpable process, the size of the memory and address space
+without limit; the watch over resident memory ends what 09b begins. See
+docs/explanation/device-track.md."""
 
 
 def stand_in_profile(root: Path) -> DeviceProfile:
