@@ -28,7 +28,22 @@ FORWARD: Final = (
     CasePlan("forward", "alternating", "wide", "float32", checks=("y",)),
     CasePlan("forward", "normal", "few-columns", "wide", parameters="signs-zeros", checks=("y",)),
     CasePlan("forward", "normal", "few-columns", "any", parameters="zeros", checks=("y",)),
+    CasePlan("forward", "normal", "few-columns", "wide", parameters="hundred", checks=("y",)),
 )
+
+UNUSUAL_DOUT: Final = (
+    *(
+        CasePlan("gradient-x", "normal", "matrix", dtype, dout="uneven", checks=("dx",))
+        for dtype in DTYPES
+    ),
+    *(
+        CasePlan("gradient-x", "normal", "matrix", "any", dout=dout, checks=("dx",))
+        for dout in ("padded", "zeros", "ones")
+    ),
+    CasePlan("precision", "normal", "matrix", "any", dout="uneven", eps="moderate"),
+    CasePlan("precision", "normal", "matrix", "any", dout="padded", eps="moderate"),
+)
+"""What reaches a layer in training and no random dout has: see `families.draw_dout`."""
 
 GRADIENT_X: Final = (
     *(CasePlan("gradient-x", "normal", "matrix", dtype, checks=("dx",)) for dtype in DTYPES),
@@ -39,7 +54,20 @@ GRADIENT_X: Final = (
     CasePlan("gradient-x", "mixed-scales", "matrix", "wide", checks=("dx",)),
     CasePlan("gradient-x", "normal", "matrix", "wide", dout="along-xhat", checks=("dx",)),
     CasePlan("gradient-x", "normal", "wide", "float32", parameters="signs-zeros", checks=("dx",)),
+    CasePlan("gradient-x", "normal", "matrix", "wide", parameters="hundred", checks=("dx",)),
 )
+
+OF_ALL_SIZES: Final = (
+    # Rows so short and so many are near each other by chance: a tiny eps would only amplify that.
+    CasePlan("shapes", "normal", "tens-of-thousands", "any", eps="moderate"),
+    CasePlan("shapes", "normal", "long-vector", "any"),
+    CasePlan("shapes", "normal", "big-batch", "any"),
+    CasePlan("shapes", "normal", "large", "float16"),
+    CasePlan("shapes", "normal", "large-fortran", "any", layout="fortran"),
+    CasePlan("shapes", "normal", "empty-four", "any"),
+    CasePlan("shapes", "normal", "few-columns", "any", sequence="lengths-in-turn"),
+)
+"""Sizes at which code takes another way: by the rows, the rank, the layout, the rest of D."""
 
 SHAPES: Final = (
     *(
@@ -63,7 +91,6 @@ SHAPES: Final = (
     CasePlan("shapes", "normal", "empty", "any"),
     CasePlan("shapes", "normal", "empty", "any"),
     *(CasePlan("shapes", "normal", "tall", dtype) for dtype in DTYPES),
-    CasePlan("shapes", "normal", "thousands", "any"),
     CasePlan("shapes", "normal", "matrix", "wide", layout="drawn"),
     CasePlan("shapes", "normal", "listed", "any"),
     CasePlan("shapes", "drawn-long", "listed", "wide", layout="drawn", eps="moderate"),
@@ -71,6 +98,7 @@ SHAPES: Final = (
     CasePlan("shapes", "signs", "longest", "float16"),
     CasePlan("shapes", "signs", "widest", "wide"),
     CasePlan("shapes", "normal", "pieces", "float64"),
+    *OF_ALL_SIZES,
 )
 
 PRECISION: Final = (
@@ -89,6 +117,7 @@ PRECISION: Final = (
     CasePlan("precision", "subnormal", "matrix", "any", eps="moderate", checks=("y",)),
     CasePlan("precision", "large", "matrix", "wide"),
     CasePlan("precision", "enormous", "matrix", "float32", eps="positive"),
+    CasePlan("precision", "enormous", "matrix", "float64", eps="positive"),
     CasePlan("precision", "normal", "matrix", "wide", eps=0.0),
     CasePlan("precision", "micro", "matrix", "wide", eps=0.0),
     CasePlan("precision", "bad-rows", "matrix", "wide", checks=("y", "dx")),
@@ -97,6 +126,12 @@ PRECISION: Final = (
     *(CasePlan("precision", "drawn", "matrix", dtype, eps="moderate") for dtype in DTYPES),
     CasePlan("precision", "drawn", "cube", "any", eps="moderate"),
 )
+
+KEPT_TOO_LONG: Final = (
+    CasePlan("state", "normal", "few-columns", "any", sequence="same-dout"),
+    CasePlan("state", "normal", "few-columns", "any", sequence="same-bytes-reshaped"),
+)
+"""Results that are looked up by less than what they depend on."""
 
 STATE: Final = (
     CasePlan("state", "normal", "few-columns", "wide", sequence="two-forwards"),
@@ -117,6 +152,8 @@ STATE: Final = (
     CasePlan(
         "state", "signs", "even-columns", "any", parameters="as-made", eps=0.0, sequence="refilled"
     ),
+    CasePlan("state", "normal", "few-columns", "wide", eps="coarse", sequence="equal-parameters"),
+    *KEPT_TOO_LONG,
 )
 
 
@@ -133,6 +170,14 @@ def parameter_gradients(gradients: tuple[str, ...]) -> tuple[CasePlan, ...]:
         CasePlan(group, "normal", "matrix", "wide", dout="along-xhat", checks=gradients),
         CasePlan(group, "normal", "matrix", "any", parameters="signs-zeros", checks=gradients),
         CasePlan(group, "normal", "few-columns", "any", parameters="zeros", checks=gradients),
+        *(
+            CasePlan(group, "normal", "few-columns", "any", dout=dout, checks=gradients)
+            for dout in ("padded", "zeros", "ones")
+        ),
+        *(
+            CasePlan(group, "normal", "matrix", dtype, dout="uneven", checks=gradients)
+            for dtype in ("float16", "wide")
+        ),
     )
 
 
@@ -156,7 +201,7 @@ _SMALLER: Final = {
     "matrix": "small-matrix",
     "thousand": "row-of-a-thousand",
     "tall": "hundred-rows",
-    "thousands": "hundreds-of-rows",
+    "tens-of-thousands": "hundreds-of-rows",
     "thousand-rows": "hundreds-of-rows",
     "square": "small-square",
     "very-wide": "wide-row",
@@ -164,8 +209,8 @@ _SMALLER: Final = {
     "longest": "widest-row",
 }
 """Kernels run thread after thread on a processor: what takes long there is smaller."""
-_OF_PIECES: Final = "pieces"
-"""Many rows of a thousand: a grid has a block for each, and a processor would take seconds."""
+_FOR_NUMPY: Final = ("pieces", "long-vector", "big-batch", "large", "large-fortran")
+"""So many blocks, or so many numbers, that a processor would take seconds for the threads."""
 _IN_EVERY_DTYPE: Final = ("forward", "gradient-x", "gradient-gamma")
 
 
@@ -177,7 +222,7 @@ def for_kernels(plans: Sequence[CasePlan]) -> tuple[CasePlan, ...]:
     """
     kept: list[CasePlan] = []
     for plan in plans:
-        if plan.shape == _OF_PIECES:
+        if plan.shape in _FOR_NUMPY:
             continue
         dtypes = {other.dtype for other in plans if replace(other, dtype=plan.dtype) == plan}
         shape = _SMALLER.get(plan.shape, plan.shape) if isinstance(plan.shape, str) else plan.shape

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import secrets
 from collections.abc import Callable
 from typing import Any, Final
@@ -11,29 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpu_worker.exercises.registry import Exercise
-from gpu_worker.exercises.spec import CasePlan, PublicCase
+from gpu_worker.exercises.spec import PublicCase
 from gpu_worker.judge import dtypes, families
 from gpu_worker.judge.case import Case, ScriptBuilder
-from gpu_worker.judge.reference import make_reference
+from gpu_worker.judge.drawing import NumberDrawer
 from gpu_worker.protocol import Track
 from gpu_worker.sandbox.inside.wire import ArrayValue
 
 Array = NDArray[Any]
 
-_DTYPES = {
-    "any": ("float16", "float32", "float64"),
-    "any-kernel": ("bfloat16", "float16", "float32", "float64"),
-    "wide": ("float32", "float64"),
-}
-_DRAWN = {"drawn": families.DRAWN, "drawn-long": families.DRAWN_LONG}
 _REPEATS = 3
 _MANY_ROUNDS = (14, 20)
 _NEAR_COPIES = 5
-MIXED: Final = ("ranks-in-turn", "dtypes-in-turn")
+MIXED: Final = ("ranks-in-turn", "dtypes-in-turn", "same-bytes-reshaped")
 """Sequences that give one instance x of several ranks, or of several dtypes."""
 _LEADING = (2, 3)
 """The leading axes of a second x, which the first does not have."""
 _LONGER = 3
+_AT_A_TIME = 8
 
 
 def new_seed() -> int:
@@ -85,28 +79,11 @@ def _public_case(exercise: Exercise, number: int, public: PublicCase) -> Case:
     )
 
 
-class CaseDrawer:
+class CaseDrawer(NumberDrawer):
     """Draws one case of a plan."""
 
-    def __init__(
-        self,
-        exercise: Exercise,
-        plan: CasePlan,
-        draw: np.random.Generator,
-        *,
-        by_name: bool = False,
-    ) -> None:
-        self.exercise = exercise
-        self.by_name = by_name
-        self.plan = plan = _settled(plan, draw)
-        self.rng = draw
-        self.dtypes = _DTYPES.get(plan.dtype, (plan.dtype,))
-        self.dtype = dtypes.named(str(draw.choice(self.dtypes)))
-        self.eps = families.draw_eps(plan.eps, draw) if "eps" in exercise.constructor else None
-        self.shape = families.draw_shape(plan.shape, draw)
-        self.repeats = 1
-        self.checks = frozenset(exercise.results if plan.checks == ("all",) else plan.checks)
-        self.script = ScriptBuilder(self.checks, exercise.gradients)
+    repeats = 1
+    bad_rows: NDArray[np.bool_]
 
     def draw(self) -> Case:
         """Return the case."""
@@ -126,6 +103,10 @@ class CaseDrawer:
             "refilled": self.refilled,
             "near-copies": self.near_copies,
             "many-calls": self.many_calls,
+            "same-dout": self.same_dout,
+            "equal-parameters": self.equal_parameters,
+            "same-bytes-reshaped": self.same_bytes_reshaped,
+            "lengths-in-turn": self.lengths_in_turn,
         }
         sequences[self.plan.sequence](x)
         return Case(
@@ -283,88 +264,49 @@ class CaseDrawer:
                 self.script.forward(0, place)
                 self.script.backward(0, gradient)
 
+    def same_dout(self, x: Array) -> None:
+        """One dout for two x, then for the second x again after its parameters were set anew."""
+        self.new(0)
+        self.script.forward(0, _contiguous(x))
+        gradient = self.script.backward(0, self.dout(x))
+        place = self.script.forward(0, _contiguous(self.x(self.shape)))
+        self.script.backward(0, gradient)
+        self.script.set(0, self.parameters())
+        self.script.forward(0, place)
+        self.script.backward(0, gradient)
+
+    def equal_parameters(self, x: Array) -> None:
+        """Two instances that differ in eps alone, on the same x and the same dout."""
+        shared = self.parameters()
+        self.new(0, parameters=shared)
+        other = None if self.eps is None else families.other_eps(self.plan.eps, self.eps)
+        self.new(1, other, parameters=shared)
+        place = self.script.forward(0, _contiguous(x))
+        self.script.forward(1, place)
+        gradient = self.script.backward(1, self.dout(x))
+        self.script.backward(0, gradient)
+
+    def same_bytes_reshaped(self, x: Array) -> None:
+        """One instance, the same numbers as a matrix and as a batch of matrices."""
+        self.new(0)
+        batch = self.x((2, 2, self.shape[-1]))
+        dout = self.dout(batch).values
+        for shape in ((4, self.shape[-1]), batch.shape):
+            self.script.forward(0, _contiguous(batch.reshape(shape)))
+            self.script.backward(0, _contiguous(dout.reshape(shape)))
+
+    def lengths_in_turn(self, x: Array) -> None:
+        """An instance for each rest that D leaves when a row is taken eight numbers at a time."""
+        for instance, rest in enumerate(self.rng.permutation(_AT_A_TIME)):
+            dim = _AT_A_TIME * int(self.rng.integers(2, _AT_A_TIME + 1)) + int(rest)
+            batch = self.x((int(self.rng.integers(2, 4)), dim))
+            self.new(instance, like=batch)
+            self.script.forward(instance, _contiguous(batch))
+            self.script.backward(instance, self.dout(batch))
+
     def gradient(self, x: Array) -> int:
         """Take a dout for x along; return its index, or -1 where the case does not go back."""
         return -1 if self.checks <= {"y"} else self.script.add(self.dout(x))
-
-    # --- values -------------------------------------------------------------------------------
-    def x(self, shape: tuple[int, ...], dtype: np.dtype[Any] | None = None) -> Array:
-        """Draw x, rounded to the case's dtype or another."""
-        dtype = dtype or self.dtype
-        return families.draw_x(self.plan.family, self.rng, shape, dtype).astype(dtype)
-
-    def other_dtypes(self) -> list[np.dtype[Any]]:
-        """Return the dtypes that the plan names, but for the case's."""
-        return [dtypes.named(name) for name in self.dtypes if name != self.dtype.name]
-
-    def other_dtype(self) -> np.dtype[Any]:
-        """Draw a dtype that is not the case's, where the plan names one."""
-        others = self.other_dtypes()
-        return others[int(self.rng.integers(len(others)))] if others else self.dtype
-
-    def nearly(self, values: Array) -> Array:
-        """Return a copy in which one to three elements are others, far from what they were."""
-        near = values.copy()
-        count = int(self.rng.integers(1, 4))
-        for flat in self.rng.choice(values.size, count, replace=False):
-            index = np.unravel_index(flat, values.shape)
-            near[index] = -values[index] + self.dtype.type(self.rng.choice([-2.0, 2.0]))
-        return near
-
-    def parameters(self, like: Array | None = None) -> dict[str, Array]:
-        """Draw a value for each parameter; none where they stay as the class makes them.
-
-        They have the dtype and the D of x, or of the array `like`.
-        """
-        if self.plan.parameters == "as-made":
-            return {}
-        dim, dtype = (self.shape[-1], self.dtype) if like is None else (like.shape[-1], like.dtype)
-        bound = families.HALF_GAMMA if dtypes.is_half(dtype) else np.inf
-        return {
-            name: families.draw_parameter(self.plan.parameters, self.rng, dim)
-            .clip(-bound, bound)
-            .astype(dtype)
-            for name in self.exercise.parameters
-        }
-
-    def new(self, instance: int, eps: float | None = None, like: Array | None = None) -> None:
-        """Make an instance with parameters of its own, and with the case's eps or another.
-
-        It is for x of the case's shape and dtype, or of those of `like`.
-        """
-        dim = (self.shape if like is None else like.shape)[-1]
-        self.script.new(
-            instance,
-            dim if "dim" in self.exercise.constructor else 0,
-            self.eps if eps is None else eps,
-            self.parameters(like),
-            by_name=self.by_name,
-        )
-
-    def dout(self, x: Array) -> ArrayValue:
-        """Draw dout for x, with its dtype, in the plan's layout or broadcast."""
-
-        def xhat() -> families.Floats:
-            # A fresh instance has gamma 1 and beta 0, so that its output is the normalized x.
-            layer = make_reference(self.exercise, x.shape[-1], self.eps)
-            normalized: families.Floats = layer.forward(x.astype(np.float64))
-            return normalized
-
-        dout = families.draw_dout(self.plan.dout, self.rng, x.shape, xhat).astype(x.dtype)
-        if self.plan.dout == "broadcast":
-            return ArrayValue(dout, "broadcast", x.shape)
-        layout = self.plan.dout_layout or self.plan.layout
-        return ArrayValue(dout, layout if self.plan.sequence == "once" else "contiguous", x.shape)
-
-
-def _settled(plan: CasePlan, draw: np.random.Generator) -> CasePlan:
-    """Return the plan with a family and a layout in place of the word "drawn"."""
-    family, layout = plan.family, plan.layout
-    if family in _DRAWN:
-        family = str(draw.choice(_DRAWN[family]))
-    if layout == "drawn":
-        layout = str(draw.choice(families.LAYOUTS))
-    return dataclasses.replace(plan, family=family, layout=layout)
 
 
 def _bad_rows(values: Array) -> NDArray[np.bool_]:

@@ -156,6 +156,9 @@ def draw_shape(name: str | Shape, draw: Draw) -> Shape:
         rows = (some(2, 4), some(1, 3), some(2, 5))[: one_of(1, 2, 3)]
         return (*rows, one_of(2, 3, 7, 16, 31, 33))
 
+    def one_of_batches() -> Shape:
+        return ((2, some(40, 64)), (2, 2, some(20, 32)))[some(0, 1)]
+
     shapes: dict[str, Callable[[], Shape]] = {
         "few-columns": lambda: (some(4, 17), some(2, 9)),
         "even-columns": lambda: (some(4, 17), one_of(2, 4, 6, 8)),
@@ -173,15 +176,20 @@ def draw_shape(name: str | Shape, draw: Draw) -> Shape:
         "listed": lambda: (one_of(1, 2, 3, 17), one_of(*DIMS)),
         "several-axes": ranks,
         "tall": lambda: (one_of(132, 500, 1000), some(2, 9)),
-        "thousands": lambda: (some(1201, 2400), some(2, 3)),
+        # More rows than a 16-bit counter reaches, at the price of a few columns.
+        "tens-of-thousands": lambda: (some(32_800, 34_000), some(2, 3)),
         "thousand-rows": lambda: (one_of(1000, 1100, 1200), some(2, 4)),
         # More than a megabyte of float64: whoever works in pieces that fit a cache has several.
         "pieces": lambda: (some(132, 150), one_of(1000, 1023, 1025)),
         "vector": lambda: (one_of(2, 5, 33, 128),),
+        "long-vector": lambda: (some(129, 2000),),
         "one-row": lambda: (1, one_of(2, 3, 64)),
         "single-column": lambda: (some(2, 17), 1),
         "cube": lambda: (some(2, 4), some(2, 5), one_of(3, 7, 32, 33)),
         "four": lambda: (some(2, 3), some(1, 3), some(2, 4), one_of(3, 7, 16, 31)),
+        "big-batch": lambda: (*one_of_batches(), some(96, 128)),
+        "large": lambda: (some(340, 360), some(207, 215)),
+        "large-fortran": lambda: (some(320, 330), some(126, 131)),
         # Of the CuPy track, whose kernels run thread after thread.
         "small-matrix": lambda: (some(2, 5), one_of(31, 32, 33, 64, 100, 127, 128, 129)),
         "row-of-a-thousand": lambda: (some(1, 3), one_of(255, 256, 257, 1000, 1023, 1024, 1025)),
@@ -193,6 +201,7 @@ def draw_shape(name: str | Shape, draw: Draw) -> Shape:
         "many-rows": lambda: (200_000, one_of(7, 16)),
         "packed": lambda: (some(2, 9), one_of(64, 256, 1024)),
         "widest-row": lambda: (1, 16384),
+        "empty-four": lambda: (*((0, 2), (2, 0))[some(0, 1)], 3, some(2, 9)),
         "empty": lambda: ((0, 3, some(2, 9)), (2, 0, some(2, 9)), (0, some(2, 9)))[some(0, 2)],
     }
     return shapes[name]()
@@ -219,21 +228,29 @@ def other_eps(eps: float | str, taken: float) -> float:
 
 
 def draw_parameter(kind: str, draw: Draw, dim: int) -> Floats:
-    """Return gamma or beta (dim,): random with both signs, with exact zeros, or all zero."""
+    """Return gamma or beta (dim,): random with both signs, with exact zeros, all zero, or large."""
     if kind == "zeros":
         return np.zeros(dim)
+    if kind == "hundred":
+        return _within_range(draw, (dim,), 100.0)
     values = draw.standard_normal(dim) + draw.choice([-1.0, 1.0], dim)
     if kind == "signs-zeros":
         values[draw.random(dim) < 0.25] = 0.0
     return values
 
 
-def draw_dout(kind: str, draw: Draw, shape: Shape, xhat: Callable[[], Floats]) -> Floats:
-    """Return dout (shape); for `broadcast` with leading axes of length one.
+def draw_dout(
+    kind: str, draw: Draw, shape: Shape, dtype: np.dtype[Any], xhat: Callable[[], Floats]
+) -> Floats:
+    """Return dout (shape), not yet rounded to `dtype`; for `broadcast` with leading axes of one.
 
     `along-xhat` is proportional to the normalized x, so that the projection takes nearly all
-    of the gradient away. `bad-rows` has a NaN in one row and an infinity in another.
+    of the gradient away. `bad-rows` has a NaN in one row and an infinity in another. `padded` is
+    zero in some rows, as it is for tokens that no loss counts; `uneven` has rows of very
+    different size, see `_uneven_rows`.
     """
+    if kind == "uneven":
+        return _uneven_rows(draw, shape, dtype)
     if kind == "one-hot":
         dout = np.zeros(shape)
         columns = draw.integers(0, shape[-1], (*shape[:-1], 1))
@@ -244,8 +261,57 @@ def draw_dout(kind: str, draw: Draw, shape: Shape, xhat: Callable[[], Floats]) -
     if kind == "positive":
         # Added one by one in float16, numbers like these are rounded the same way each time.
         return draw.uniform(0.6, 0.7, shape)
-    if kind == "bad-rows":
-        return _bad_rows(draw, shape)
     if kind == "broadcast":
         return draw.standard_normal((*(1 for _ in shape[:-1]), shape[-1]))
-    return draw.standard_normal(shape)
+    return _DOUT.get(kind, _FAMILIES["normal"])(draw, shape)
+
+
+_DOUT: Final[dict[str, Callable[[Draw, Shape], Floats]]] = {
+    "bad-rows": _bad_rows,
+    "padded": _zero_rows,
+    "zeros": lambda draw, shape: np.zeros(shape),
+    "ones": lambda draw, shape: np.ones(shape),
+}
+_TINY_DOUT: Final = (1e-6, 1e-12)
+"""The size of a row's gradient that is tiny: in float16, where it is subnormal, and otherwise."""
+_LARGE_DOUT: Final = (300.0, 1e5)
+_LARGEST_HALF_DOUT: Final = 8_500.0
+"""One element in float16. Eight times it does not fit there, which is more than honest code makes
+of it; with gamma, and four times the deviation, it does."""
+
+
+def _uneven_rows(draw: Draw, shape: Shape, dtype: np.dtype[Any]) -> Floats:
+    """Return dout (shape) with a large row, a tiny one, one that adds up to zero and one of ones.
+
+    In this order where there are fewer rows; the others are ordinary. What clips, scales, skips or
+    flushes gradients shows in one of them, and a number shared by all rows in each.
+    """
+    dout = draw.standard_normal(shape)
+    rows = dout.reshape(-1, shape[-1])
+    kinds = (_large_row, _tiny_row, _row_of_sum_zero, _row_of_ones)
+    for row, make in zip(draw.permutation(len(rows)), kinds, strict=False):
+        rows[row] = make(draw, shape[-1], half=dtype == FLOAT16)
+    return dout
+
+
+def _large_row(draw: Draw, dim: int, *, half: bool) -> Floats:
+    row = draw.standard_normal(dim) * _LARGE_DOUT[0 if half else 1]
+    if half:
+        row[draw.integers(dim)] = _LARGEST_HALF_DOUT * draw.choice([-1.0, 1.0])
+    return row
+
+
+def _tiny_row(draw: Draw, dim: int, *, half: bool) -> Floats:
+    return draw.standard_normal(dim) * _TINY_DOUT[0 if half else 1]
+
+
+def _row_of_sum_zero(draw: Draw, dim: int, *, half: bool) -> Floats:
+    """Each number stands there with both signs, so that the sum is zero after rounding too."""
+    row = np.zeros(dim)
+    values = draw.standard_normal(dim // 2)
+    row[: 2 * len(values)] = np.concatenate([values, -values])
+    return draw.permutation(row)
+
+
+def _row_of_ones(draw: Draw, dim: int, *, half: bool) -> Floats:
+    return np.ones(dim)

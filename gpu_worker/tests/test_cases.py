@@ -21,12 +21,19 @@ LAYOUTS = ("transposed", "strided", "reversed", "fortran")
 SEQUENCES = (
     *("two-forwards", "two-backwards", "new-parameters", "interleaved", "small-large-small"),
     *("three-times", "refilled", "near-copies", "many-calls"),
-    *("strangers", "ranks-in-turn", "dtypes-in-turn"),
+    *("strangers", "ranks-in-turn", "dtypes-in-turn", "lengths-in-turn"),
+    *("same-dout", "same-bytes-reshaped"),
 )
 
 
 def drawn(slug: str, seed: int) -> list[Case]:
     return casegen.hidden_cases(get(slug), seed)
+
+
+def begun(slug: str, seed: int) -> list[casegen.CaseDrawer]:
+    """Return what a grading's cases are drawn by: their families, dtypes and shapes alone."""
+    draw = np.random.default_rng(seed)
+    return [casegen.CaseDrawer(get(slug), plan, draw) for plan in get(slug).plans]
 
 
 @pytest.mark.parametrize("slug", on_track(Track.NUMPY))
@@ -72,7 +79,7 @@ def test_the_essential_shapes_layouts_and_dtypes_are_in_every_grading(slug: str)
 
 @pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_over_time_every_family_meets_every_dtype(slug: str) -> None:
-    seen = {(case.family, case.dtype.name) for seed in range(60) for case in drawn(slug, seed)}
+    seen = {(case.plan.family, case.dtype.name) for seed in range(60) for case in begun(slug, seed)}
     missing = {(family, dtype) for family in families.DRAWN for dtype in DTYPES} - seen
     assert not missing
 
@@ -84,7 +91,7 @@ def test_every_sequence_of_calls_is_in_every_grading(slug: str) -> None:
 
 
 def test_lengths_of_rows_are_those_of_the_contract() -> None:
-    seen = {case.shape[-1] for seed in range(150) for case in drawn("rmsnorm", seed)}
+    seen = {case.shape[-1] for seed in range(150) for case in begun("rmsnorm", seed)}
     wanted = {1, 2, 3, 7, 31, 32, 33, 64, 100, 127, 128, 129, 255, 1000, 1023, 1024, 1025}
     assert seen >= wanted | {2048, 4096, 4097, 8192, 16384, 65536}
 
@@ -164,12 +171,78 @@ def test_rows_of_dout_with_nan_or_infinity_are_not_compared_and_the_others_are(s
 
 
 @pytest.mark.parametrize("slug", on_track(Track.NUMPY))
-def test_a_batch_has_more_than_a_megabyte_of_float64_and_more_than_1200_rows(slug: str) -> None:
+def test_some_batches_are_larger_than_those_that_code_is_tried_on(slug: str) -> None:
     for seed in range(5):
-        cases = drawn(slug, seed)
-        sizes = [math.prod(case.shape) for case in cases if case.dtype == np.float64]
-        assert max(sizes) * 8 > MEGABYTE
-        assert max(math.prod(case.shape[:-1]) for case in cases) > 1200
+        cases = begun(slug, seed)
+        sizes = [
+            (math.prod(case.shape), len(case.shape), case.plan.layout, case.dtype.name)
+            for case in cases
+        ]
+        assert max(size for size, _, _, dtype in sizes if dtype == "float64") * 8 > MEGABYTE
+        assert max(size for size, _, _, dtype in sizes if dtype == "float16") > 70_000
+        assert max(size for size, _, layout, _ in sizes if layout == "fortran") > 40_000
+        assert max(size for size, rank, _, _ in sizes if rank > 2) > 4_096
+        assert max(size for size, rank, _, _ in sizes if rank == 1) > 128
+        assert max(math.prod(case.shape[:-1]) for case in cases) > np.iinfo(np.int16).max
+        assert any(rank == 4 and size == 0 for size, rank, _, _ in sizes)
+
+
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
+def test_every_rest_of_a_row_in_eights_is_in_every_grading(slug: str) -> None:
+    for seed in range(5):
+        calls = forwards(of_sequence(slug, "lengths-in-turn", seed))
+        assert sorted(x.shape[-1] % 8 for _, x in calls) == list(range(8))
+        assert all(x.shape[-1] >= 16 for _, x in calls)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_of_an_uneven_dout_are_as_they_are_called(dtype: str) -> None:
+    draw = np.random.default_rng(0)
+    shape = (6, 33)
+    for _ in range(20):
+        drawn_dout = families.draw_dout("uneven", draw, shape, np.dtype(dtype), lambda: np.ones(0))
+        dout = drawn_dout.astype(dtype).astype(np.float64)
+        assert np.isfinite(dout).all()
+        largest = np.abs(dout).max(axis=-1)
+        assert (largest < 1e-5).sum() == 1
+        assert (largest > 8e3).sum() == 1
+        assert [math.fsum(row) for row in dout].count(0.0) == 1
+        assert (dout == 1.0).all(axis=-1).sum() == 1
+
+
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
+def test_every_kind_of_dout_is_in_every_grading(slug: str) -> None:
+    exercise = get(slug)
+    assert {plan.dout for plan in exercise.plans if "dx" in plan.checks} >= {
+        *("uneven", "padded", "zeros", "ones", "one-hot", "random"),
+    }
+
+
+@pytest.mark.parametrize("slug", on_track(Track.NUMPY))
+def test_one_dout_serves_two_x_and_two_parameters(slug: str) -> None:
+    case = of_sequence(slug, "same-dout")
+    places = [op.array for op in case.script.operations if op.kind == "backward"]
+    assert len(places) == 3
+    assert len(set(places)) == 1
+    first, second, third = (x.tobytes() for _, x in forwards(case))
+    assert first != second == third
+
+
+def test_instances_with_equal_parameters_differ_in_eps() -> None:
+    for seed in range(3):
+        case = of_sequence("rmsnorm", "equal-parameters", seed)
+        operations = case.script.operations
+        gammas = [case.script.arrays[op.array].values for op in operations if op.kind == "set"]
+        assert gammas[0].tobytes() == gammas[1].tobytes()
+        assert len({op.eps for op in operations if op.kind == "new"}) == 2
+        assert len({op.array for op in operations if op.kind == "forward"}) == 1
+
+
+def test_the_same_bytes_come_in_two_shapes() -> None:
+    (_, matrix), (_, batch) = forwards(of_sequence("rmsnorm", "same-bytes-reshaped"))
+    assert matrix.ndim != batch.ndim
+    assert matrix.shape[-1] == batch.shape[-1]
+    assert matrix.tobytes() == batch.tobytes()
 
 
 def test_near_copies_differ_in_a_few_elements_only() -> None:

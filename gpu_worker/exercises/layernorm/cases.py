@@ -58,6 +58,7 @@ PLANS: Final = (
     *row_plans.FORWARD,
     CasePlan("forward", "mean-three", "odd", "float16", checks=("y",)),
     *row_plans.GRADIENT_X,
+    *row_plans.UNUSUAL_DOUT,
     *row_plans.parameter_gradients(("dgamma", "dbeta")),
     *row_plans.SHAPES,
     *row_plans.PRECISION,

@@ -57,6 +57,7 @@ PUBLIC_CASES: Final = (
 PLANS: Final = (
     *row_plans.FORWARD,
     *row_plans.GRADIENT_X,
+    *row_plans.UNUSUAL_DOUT,
     *row_plans.parameter_gradients(("dgamma",)),
     *row_plans.SHAPES,
     *row_plans.PRECISION,

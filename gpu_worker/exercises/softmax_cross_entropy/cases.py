@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gpu_worker.exercises.row_plans import DTYPES
+from gpu_worker.exercises.row_plans import DTYPES, KEPT_TOO_LONG, OF_ALL_SIZES, UNUSUAL_DOUT
 from gpu_worker.exercises.spec import CasePlan, Group, PublicCase
 
 GROUPS: Final = (
@@ -89,20 +89,20 @@ _SHAPES: Final = (
     CasePlan("shapes", "normal", "vector", "any", layout="reversed"),
     CasePlan("shapes", "normal", "one-row", "wide"),
     *(CasePlan("shapes", "normal", "tall", dtype) for dtype in DTYPES),
-    CasePlan("shapes", "normal", "thousands", "any"),
     CasePlan("shapes", "normal", "empty", "any"),
     CasePlan("shapes", "normal", "empty", "any"),
     CasePlan("shapes", "normal", "matrix", "wide", layout="drawn"),
     CasePlan("shapes", "normal", "listed", "any"),
     *(CasePlan("shapes", "normal", "very-wide", dtype) for dtype in DTYPES),
     CasePlan("shapes", "normal", "pieces", "float64"),
+    *OF_ALL_SIZES,
 )
 
 _PRECISION: Final = (
     *(CasePlan("precision", "large", "few-columns", dtype) for dtype in DTYPES),
     *(CasePlan("precision", "large", "matrix", dtype) for dtype in DTYPES),
     *(CasePlan("precision", "huge", "few-columns", dtype) for dtype in DTYPES),
-    CasePlan("precision", "enormous", "few-columns", "wide"),
+    *(CasePlan("precision", "enormous", "few-columns", dtype) for dtype in ("float32", "float64")),
     *(CasePlan("precision", "far-mean", "few-columns", dtype) for dtype in DTYPES),
     *(CasePlan("precision", "mixed-scales", "matrix", dtype) for dtype in DTYPES),
     CasePlan("precision", "outlier", "matrix", "any"),
@@ -137,6 +137,7 @@ _STATE: Final = (
     *(CasePlan("state", "normal", "few-columns", dtype, sequence="refilled") for dtype in DTYPES),
     CasePlan("state", "normal", "square", "wide", sequence="near-copies"),
     CasePlan("state", "normal", "few-columns", "any", sequence="many-calls"),
+    *KEPT_TOO_LONG,
 )
 
-PLANS: Final = (*_LOSSES, *_GRADIENT, *_SHAPES, *_PRECISION, *_STATE)
+PLANS: Final = (*_LOSSES, *_GRADIENT, *UNUSUAL_DOUT, *_SHAPES, *_PRECISION, *_STATE)
