@@ -1,0 +1,37 @@
+# outcome: wrong_answer
+# diagnosis: none
+# Clips the norm of dout as a trainer does, which is no matter of a layer.
+import numpy as np
+
+
+class LayerNormScratch:
+    def __init__(self, dim, eps=1e-6):
+        self.eps = eps
+        self.gamma = np.ones(dim, dtype=np.float32)
+        self.beta = np.zeros(dim, dtype=np.float32)
+
+    def forward(self, x):
+        self.dtype = x.dtype
+        wide = np.float64 if x.dtype == np.float64 else np.float32
+        x = x.astype(wide)
+        centred = x - np.mean(x, axis=-1, keepdims=True)
+        variance = np.mean(centred * centred, axis=-1, keepdims=True)
+        self.r = 1 / np.sqrt(variance + wide(self.eps))
+        self.xhat = centred * self.r
+        self.g = self.gamma.astype(wide)
+        y = (self.xhat * self.g + self.beta.astype(wide)).astype(self.dtype)
+        return y
+
+    def backward(self, dout):
+        d = dout.astype(self.r.dtype)
+        norm = np.sqrt(np.sum(d * d))
+        if norm > 1e4:
+            d = d * (1e4 / norm).astype(d.dtype)
+        dg = d * self.g
+        axes = tuple(range(d.ndim - 1))
+        self.dbeta = np.sum(d, axis=axes).astype(self.beta.dtype)
+        self.dgamma = np.sum(d * self.xhat, axis=axes).astype(self.gamma.dtype)
+        mean = np.mean(dg, axis=-1, keepdims=True)
+        projection = np.mean(dg * self.xhat, axis=-1, keepdims=True)
+        dx = (self.r * (dg - mean - self.xhat * projection)).astype(self.dtype)
+        return dx
