@@ -46,7 +46,9 @@ KERNEL: Final = (
     *LANGUAGE,
     *_ONE_ACCESS_ONE_HOOK,
     # Alignment also by the type: a structure may be accessed member by member, which no hook sees.
-    "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift-exponent,alignment",
+    "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift-exponent,alignment,bounds",
+    # A variable that is given no value has one that nobody takes for right, and always the same.
+    "-ftrivial-auto-var-init=pattern",
     *("-fdata-sections", "-fno-threadsafe-statics", "-fno-omit-frame-pointer"),
     *("-ffp-contract=off", "-g1", "-gdwarf-4", "-w"),
 )

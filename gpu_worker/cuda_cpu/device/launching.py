@@ -14,7 +14,7 @@ from .argument_checks import check_arguments
 from .arguments import ArrayStructure, PackedArguments, Parameter, Pointer, addresses
 from .counters import Access, ArrayTraffic, Counters, merged
 from .diagnostics import Diagnostic, LaunchError
-from .kinds import Kind, Severity, cause_rank
+from .kinds import Kind, Native, Severity, cause_rank
 from .limits import Dimensions, check_size
 from .memory import Allocation, Memory
 from .orders import Keeper
@@ -178,8 +178,9 @@ class Launching:
 
     def _report(self, launch: abi.Launch, output: bytes) -> LaunchReport:
         words = self.words()
-        words.look_at(launch.findings[: launch.finding_count])
-        found = [words.describe(launch.findings[i]) for i in range(launch.finding_count)]
+        findings = [f for f in launch.findings[: launch.finding_count] if not self._is_meant(f)]
+        words.look_at(findings)
+        found = [words.describe(finding) for finding in findings]
         unique: dict[tuple[Kind, int | None], Diagnostic] = {}
         for item in found:
             unique.setdefault((item.kind, item.line), item)
@@ -192,6 +193,16 @@ class Launching:
             diagnostics=[*self.warnings, *unique.values()],
             output=output.decode("utf-8", "replace"),
         )
+
+    def _is_meant(self, finding: abi.Finding) -> bool:
+        """Say whether an index beyond a known length led into a larger variable: on its line the
+        thread then accessed shared memory, or a variable of the module.
+        """
+        beyond = finding.kind == Native.OUT_OF_BOUNDS and finding.detail[1]
+        if not beyond or not finding.other_frame:
+            return False
+        line = finding.other_line or self.kernel.module.line_of([finding.other_frame])
+        return bool(line == finding.line)
 
     def _counters(self, launch: abi.Launch) -> Counters:
         accesses = tuple(

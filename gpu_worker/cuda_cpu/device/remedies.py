@@ -22,6 +22,10 @@ WAITING: Final = (
     "here, so to wait for another block never ends; nor does it for a thread of the same block, "
     "unless the loop has a barrier or an atomic operation in it."
 )
+BEYOND_LOCAL: Final = (
+    "Behind it lie other variables of the thread. Make the array as long as the loop over it, or "
+    "end the loop where the array ends."
+)
 OVERFLOW: Final = (
     "What comes of it is undefined. If it is an index: one of N*D elements passes 2**31 sooner "
     "than one thinks, so compute it in 64 bits, `(long long)row * D + j`."

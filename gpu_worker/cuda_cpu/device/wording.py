@@ -27,14 +27,9 @@ class Words:
     """Describes the findings of one launch."""
 
     def __init__(
-        self,
-        kernel: Kernel,
-        module: Module,
-        memory: Memory | Reachable,
-        args: Sequence[object],
-        grid: Dimensions,
-        block: Dimensions,
-    ) -> None:
+        self, kernel: Kernel, module: Module, memory: Memory | Reachable, args: Sequence[object],
+        grid: Dimensions, block: Dimensions,
+    ) -> None:  # fmt: skip
         self.kernel, self.module, self.memory = kernel, module, memory
         self.args, self.grid, self.block = args, grid, block
         self.shared_mem = 0
@@ -118,6 +113,11 @@ class Words:
     def out_of_bounds(self, finding: abi.Finding) -> tuple[Kind, str]:
         kind = Kind.OUT_OF_BOUNDS_WRITE if finding.write else Kind.OUT_OF_BOUNDS_READ
         verb = "writes" if finding.write else "reads"
+        if finding.detail[1]:
+            return kind, (
+                f"{self._thread(finding).capitalize()} takes element {finding.detail[0]} of an "
+                f"array of {finding.detail[1]}. {remedies.BEYOND_LOCAL}"
+            )
         who = f"{self._thread(finding).capitalize()} {verb} {finding.size} bytes"
         shared = self._shared_place(finding.address) if self._is_shared(finding.address) else ""
         if shared:

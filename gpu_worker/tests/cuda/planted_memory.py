@@ -277,6 +277,28 @@ VARIABLE_NO_BARRIER = Planted(
     says="sums[0]",
 )
 
+_HELD = "float held[4], sum = 0;\nfor (int k = 0; k < {n}; k++) held[k] = x[k]; // {mark}\nfor (int k = 0; k < {n}; k++) sum += held[k];\ny[threadIdx.x] = sum;"
+
+LOCAL_BEYOND = Planted(
+    "a thread's own array that is too short",
+    "out-of-bounds-read",
+    twins("const float *x, float *y, int n", _HELD.format(n="n", mark="HERE"), _HELD.format(n="n && k < 4", mark="")),
+    lambda device: ((1,), (2,), (device.array(np.arange(8)), device.empty(2), np.int32(5))),
+    says="element 4 of an array of 4",
+)  # fmt: skip
+
+LOCAL_BEFORE = Planted(
+    "an index before a thread's own array, and one beyond the row of a shared tile",
+    "out-of-bounds-read",
+    twins(
+        "const float *x, float *y, int n",
+        "float held[4] = {1, 2, 3, 4};\ny[threadIdx.x] = held[(int)threadIdx.x - n]; // HERE",
+        "__shared__ float tile[2][4];\nint i = threadIdx.x;\ntile[0][i] = x[i];\n__syncthreads();\ny[i] = tile[0][7 - i];",
+    ),
+    lambda device: ((1,), (8,), (device.array(np.arange(8)), device.empty(8), np.int32(1))),
+    says="element -1 of an array of 4",
+)
+
 NULL = Planted(
     "null pointer",
     "null-pointer",

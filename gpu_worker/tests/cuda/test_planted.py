@@ -214,3 +214,17 @@ def test_arrays_that_no_argument_tells_of_are_restored_and_compared(name: str) -
     report = device.launch(*launch, (given, np.int32(1)))
 
     assert [item.kind for item in report.diagnostics][-1] == "order-dependent"
+
+
+def test_a_variable_that_is_given_no_value_has_one_that_nobody_takes_for_right() -> None:
+    source = """extern "C" __global__ void k(float *y, int n) {
+  float sum;
+  if (n > 1) sum = 0;
+  y[0] = sum;
+}"""
+    device = Device()
+    y = device.empty(1)
+
+    device.launch(kernel(source, "k"), (1,), (1,), (y, np.int32(1)))
+
+    assert y.host[0] < -1e38
