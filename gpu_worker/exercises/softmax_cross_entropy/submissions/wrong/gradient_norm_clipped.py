@@ -1,0 +1,24 @@
+# outcome: wrong_answer
+# diagnosis: none
+# Clips the norm of dout as a trainer does, which is no matter of a layer.
+import numpy as np
+
+
+class SoftmaxCrossEntropyScratch:
+    def forward(self, x):
+        self.dtype = x.dtype
+        wide = np.float64 if x.dtype == np.float64 else np.float32
+        x = x.astype(wide)
+        shifted = x - np.max(x, axis=-1, keepdims=True)
+        exponentials = np.exp(shifted)
+        total = np.sum(exponentials, axis=-1, keepdims=True)
+        self.p = exponentials / total
+        return (np.log(total) - shifted).astype(self.dtype)
+
+    def backward(self, dout):
+        d = dout.astype(self.p.dtype)
+        norm = np.sqrt(np.sum(d * d))
+        if norm > 1e4:
+            d = d * (1e4 / norm).astype(d.dtype)
+        weight = np.sum(d, axis=-1, keepdims=True)
+        return (self.p * weight - d).astype(self.dtype)
