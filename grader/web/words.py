@@ -38,8 +38,8 @@ LAYOUTS: Final[Mapping[str, str]] = MappingProxyType(
         "strided": "a view of every second number",
         "reversed": "a view with negative strides",
         "fortran": "stored column by column",
-        "two-forwards": "forward on one batch, forward on another, then backward, which belongs to "
-        "the second",
+        "two-forwards": "forward on one batch after another, then backward, which belongs to the "
+        "last",
         "two-backwards": "backward called twice after one forward",
         "new-parameters": "one instance, whose parameters are set anew between two passes over the "
         "same x",
@@ -49,6 +49,13 @@ LAYOUTS: Final[Mapping[str, str]] = MappingProxyType(
         "refilled": "the same arrays, filled with new numbers between the passes",
         "near-copies": "inputs that equal an earlier one but for a few numbers",
         "many-calls": "three inputs by turns, many times over",
+        "strangers": "two instances that share neither D nor rank nor dtype, called by turns",
+        "ranks-in-turn": "one instance, given x of other ranks one after the other",
+        "dtypes-in-turn": "one instance, given x of other dtypes one after the other",
+        "same-dout": "one dout for two x, and once more after the parameters are set anew",
+        "equal-parameters": "two instances that differ in eps alone, on the same x and dout",
+        "same-bytes-reshaped": "the same numbers as a matrix and as a batch of matrices",
+        "lengths-in-turn": "an instance for each of several lengths of a row",
     }
 )
 
