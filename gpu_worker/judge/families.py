@@ -180,7 +180,7 @@ def draw_shape(name: str | Shape, draw: Draw) -> Shape:
         "tens-of-thousands": lambda: (some(32_800, 34_000), some(2, 3)),
         "thousand-rows": lambda: (one_of(1000, 1100, 1200), some(2, 4)),
         # More than a megabyte of float64: whoever works in pieces that fit a cache has several.
-        "pieces": lambda: (some(132, 150), one_of(1000, 1023, 1025)),
+        "pieces": lambda: (some(132, 136), one_of(1000, 1023, 1025)),
         "vector": lambda: (one_of(2, 5, 33, 128),),
         "long-vector": lambda: (some(129, 2000),),
         "one-row": lambda: (1, one_of(2, 3, 64)),
@@ -189,7 +189,6 @@ def draw_shape(name: str | Shape, draw: Draw) -> Shape:
         "four": lambda: (some(2, 3), some(1, 3), some(2, 4), one_of(3, 7, 16, 31)),
         "big-batch": lambda: (*one_of_batches(), some(96, 128)),
         "large": lambda: (some(340, 360), some(207, 215)),
-        "large-fortran": lambda: (some(320, 330), some(126, 131)),
         # Of the CuPy track, whose kernels run thread after thread.
         "small-matrix": lambda: (some(2, 5), one_of(31, 32, 33, 64, 100, 127, 128, 129)),
         "row-of-a-thousand": lambda: (some(1, 3), one_of(255, 256, 257, 1000, 1023, 1024, 1025)),

@@ -68,7 +68,8 @@ def error_in_units(
         wide = got.astype(np.float64)
         error = np.array(np.abs(wide - expected) / unit_sizes(scale, dtype))
         overflows = np.abs(expected) >= largest * (1 - u)
-        error[overflows & (wide * np.sign(expected) >= largest * (1 - u))] = 0.0
+        if overflows.any():
+            error[overflows & (wide * np.sign(expected) >= largest * (1 - u))] = 0.0
     error[np.isnan(error)] = np.inf
     return error
 

@@ -274,7 +274,11 @@ def test_closing_ends_everything_below() -> None:
 def test_a_good_submission_is_graded_within_the_budget(
     zygote: Zygote, right: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Judge and runner: 300 ms. How fast the code is takes its own, bounded time after that."""
+    """Judge and runner: 300 ms. How fast the code is takes its own, bounded time after that.
+
+    That is for a processor that adds a million squares in 45 ms; one that others use, too, or a
+    slower one, has as much longer as it takes for those.
+    """
     runs: list[RunResult] = []
 
     def spy(*arguments: object, **named: object) -> object:
@@ -284,8 +288,11 @@ def test_a_good_submission_is_graded_within_the_budget(
 
     monkeypatch.setattr(grading, "execute", spy)
     zygote.start()
-    busy, took = [], []
+    busy, took, squares = [], [], []
     for _ in range(8):
+        begun = time.process_time()
+        sum(number * number for number in range(1_000_000))
+        squares.append(time.process_time() - begun)
         runs.clear()
         begun, started = time.process_time(), time.perf_counter()
         graded = grade_source("rmsnorm", "numpy", right, zygote=zygote, timed=False)
@@ -294,6 +301,7 @@ def test_a_good_submission_is_graded_within_the_budget(
         assert graded.outcome == "accepted"
     # The best of several, in processor time: the machine may be busy with other things. By the
     # clock it is no more, where nothing else wants the processors.
-    assert min(busy) < 0.3, busy
+    allowed = 0.3 * max(1.0, min(squares) / 0.045)
+    assert min(busy) < allowed, (busy, squares)
     others = os.getloadavg()[0] > (os.cpu_count() or 1) / 2
-    assert others or min(took) < 0.3, took
+    assert others or min(took) < allowed, took

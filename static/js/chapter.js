@@ -190,13 +190,20 @@ function lightTogether() {
 
 // --- what is far away is laid out as well, a piece at a time, once the page is there ---------------------
 const AFTER_LOAD_MS = 2000; // until then the reader's first movements have the browser to themselves
-const whenIdle = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 50));
+const STILL_MS = 250;
+const whenIdle = globalThis.requestIdleCallback
+  ? (work) => requestIdleCallback(work, { timeout: 300 }) // on a busy machine nothing is ever idle
+  : (work) => setTimeout(work, 50);
 
 /** Give what the style leaves until it comes near its true height, so that no later scroll or click moves it. */
 function layOutWhileIdle() {
   // Each part comes before what is long in it, so a piece is never more than one formula or question.
   const left = [...root.querySelectorAll(".part, .part .formula, .part .question")];
+  let scrolled = 0;
+  addEventListener("scroll", () => (scrolled = performance.now()), { passive: true });
   const next = () => {
+    // The browser keeps in place what is being read, but not while it moves.
+    if (performance.now() - scrolled < STILL_MS) return void setTimeout(next, STILL_MS);
     const element = left.shift();
     if (!element) return void (root.dataset.laidOut = "");
     element.style.contentVisibility = "visible";

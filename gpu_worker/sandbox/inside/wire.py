@@ -346,7 +346,8 @@ class FrameParser:
                 raise WireError("a frame longer than any result")
             if len(self._buffer) < _FRAME.size + length:
                 return
-            payload = bytes(self._buffer[_FRAME.size : _FRAME.size + length])
+            with memoryview(self._buffer) as view:
+                payload = bytes(view[_FRAME.size : _FRAME.size + length])
             del self._buffer[: _FRAME.size + length]
             kind = Kind(number)
             self.ended = kind is Kind.END

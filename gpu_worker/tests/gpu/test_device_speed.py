@@ -148,7 +148,7 @@ LIES = """
         (LATE, "wrong_answer", "y is outside"),
         (REPLAY, "wrong_answer", "y is outside"),
         (LAST_ROW, "wrong_answer", "dx is outside"),
-        (WIDE, "contract_error", "A result is larger"),
+        (WIDE, "contract_error", "A result is far larger"),
         (RAISES, "runtime_error", "raised CUDARuntimeError"),
     ],
     ids=["late", "replay", "last-row", "wide", "raises"],
