@@ -189,8 +189,7 @@ function lightTogether() {
 }
 
 // --- what is far away is laid out as well, a piece at a time, once the page is there ---------------------
-const AFTER_LOAD_MS = 2000; // until then the reader's first movements have the browser to themselves
-const STILL_MS = 250;
+const STILL_MS = 2000; // while it moves, the reader has the browser to themselves, and nothing is kept in place
 const whenIdle = globalThis.requestIdleCallback
   ? (work) => requestIdleCallback(work, { timeout: 300 }) // on a busy machine nothing is ever idle
   : (work) => setTimeout(work, 50);
@@ -202,14 +201,13 @@ function layOutWhileIdle() {
   let scrolled = 0;
   addEventListener("scroll", () => (scrolled = performance.now()), { passive: true });
   const next = () => {
-    // The browser keeps in place what is being read, but not while it moves.
     if (performance.now() - scrolled < STILL_MS) return void setTimeout(next, STILL_MS);
     const element = left.shift();
     if (!element) return void (root.dataset.laidOut = "");
     element.style.contentVisibility = "visible";
     whenIdle(next);
   };
-  setTimeout(next, AFTER_LOAD_MS);
+  setTimeout(next, STILL_MS);
 }
 
 // --- the quiz: an answer is checked without loading the page again ----------------------------------------

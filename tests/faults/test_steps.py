@@ -74,7 +74,8 @@ def test_the_control_worker_killed_over_a_verdict(platform: Platform, step: str)
     platform.control.start()
     row = platform.wait_until_ended(identity)[identity]
     has_one_outcome(row, "accepted")
-    assert recorded == (len(row.attempts) == 1)
+    # What was not recorded comes back from the queue, or is given up for lost and graded again.
+    assert len(row.attempts) == 1 or not recorded
 
 
 def test_a_deadly_submission_ends_and_the_others_flow(platform: Platform) -> None:
