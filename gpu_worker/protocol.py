@@ -226,7 +226,8 @@ class KernelCounts(Message):
     """What one kernel did in its last launch of a call. None where it is not known.
 
     `coalescing` is the share of the 32-byte sectors moved that was needed; `occupancy` that of an
-    SM's warps that can run at once, with `occupancy_limit` saying what bounds it.
+    SM's warps that can run at once, with `occupancy_limit` saying what bounds it; `bytes_at_once`
+    is what a load or store of a thread moves in global memory, on average.
     """
 
     name: Short
@@ -241,6 +242,7 @@ class KernelCounts(Message):
     spilled_bytes: Annotated[int, Field(ge=0)] | None
     occupancy: Annotated[float, Field(ge=0, le=1)] | None
     occupancy_limit: Short = ""
+    bytes_at_once: Annotated[float, Field(ge=0, le=16)] | None = None
 
 
 class CountedCall(Message):

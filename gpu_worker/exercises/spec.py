@@ -93,9 +93,10 @@ class Budget:
 
     Counted, not timed: one call of `direction` on a contiguous float32 x of `shape` (N, D) may read
     and write `moved` times the bytes of x together, in `launches` launches, any number for None.
-    Small arrays that a kernel reads again, such as gamma, count once a launch. `group` is the id of
-    a group without cases; several budgets may share it. `explanation` tells a learner who went over
-    what to look for.
+    Small arrays that a kernel reads again, such as gamma, count once a launch. `at_once` is how
+    many bytes each kernel must move with one load or store of a thread, on average, at least.
+    `group` is the id of a group without cases; several budgets may share it. `explanation` tells a
+    learner who went over what to look for.
     """
 
     group: str
@@ -104,6 +105,7 @@ class Budget:
     moved: float
     explanation: str
     launches: int | None = None
+    at_once: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Holds a right submission's counts against the budgets of its exercise.
 
-A budget bounds what a call moves and launches. The counts are the runner's word, taken beside the
-learner's code, so a budget can only take an acceptance away: whether results are right never rests
-on it. What was not counted is over its budget.
+A budget bounds what a call moves and launches, and how little its kernels take at once. The
+counts are the runner's word, taken beside the learner's code, so a budget can only take an
+acceptance away: whether results are right never rests on it. What was not counted is over its
+budget.
 """
 
 from __future__ import annotations
@@ -33,16 +34,36 @@ class Spent:
     @property
     def kept(self) -> bool:
         """Whether the call stayed within the budget, and moved what any right program must."""
-        most = self.budget.launches
-        if self.call is None or (most is not None and self.call.launches > most):
+        if self.call is None or self.too_little:
             return False
-        return not self.too_little and self.moved <= self.budget.moved
+        return not self.too_much and not self.too_narrow
 
     @property
     def too_little(self) -> bool:
         """Whether less was counted than must be moved, so that not all of it was."""
         call = self.call
         return call is not None and call.bytes_read + call.bytes_written < call.bytes_least
+
+    @property
+    def too_much(self) -> bool:
+        """Whether more was moved or launched than is allowed."""
+        most = self.budget.launches
+        launched = self.call is not None and most is not None and self.call.launches > most
+        return launched or self.moved > self.budget.moved
+
+    @property
+    def too_narrow(self) -> bool:
+        """Whether a kernel's loads and stores move less at once than they must."""
+        least = self.budget.at_once
+        return least is not None and self.at_once < least
+
+    @property
+    def at_once(self) -> float:
+        """What a load or store moves on average in the kernel where that is least, in bytes; 0
+        where it is not known, as for the kernels that CuPy writes around expressions.
+        """
+        kernels = self.call.kernels if self.call else []
+        return min((one.bytes_at_once or 0.0 for one in kernels), default=0.0)
 
 
 def spent(exercise: Exercise, counts: Sequence[Counted]) -> list[Spent]:
@@ -103,6 +124,12 @@ def _measured(over: Spent) -> str:
             f"{over.moved:.3g} times the bytes of x, and must move "
             f"{call.bytes_least / over.array_bytes:.3g} times: the budget is about what the device "
             "does."
+        )
+    if not over.too_much:
+        return (
+            f"But for x of shape {size}, the loads and stores of a thread in {budget.direction} "
+            f"move {over.at_once:.3g} bytes at once on average; at least {budget.at_once:.3g} are "
+            "asked for."
         )
     most = "" if budget.launches is None else f" in {_launches(budget.launches)}"
     return (

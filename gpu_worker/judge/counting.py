@@ -21,7 +21,7 @@ from gpu_worker.judge.builds import Builds, refusals_of, resources_of
 from gpu_worker.judge.case import Case, ScriptBuilder
 from gpu_worker.judge.execution import Execution, execute, judge_run
 from gpu_worker.judge.findings import of_devices_compiler, shown_names
-from gpu_worker.judge.notes import KernelNote, Noted, read_notes
+from gpu_worker.judge.notes import Access, KernelNote, Noted, read_notes
 from gpu_worker.judge.occupancy import occupancy
 from gpu_worker.judge.timed_calls import ARRAYS_MOVED
 from gpu_worker.protocol import Counted, CountedCall, Finding, KernelCounts
@@ -31,6 +31,9 @@ from gpu_worker.sandbox.inside.wire import ArrayValue, WireError
 _MAX_CALLS: Final = 8
 _MAX_KERNELS: Final = 8
 _MAX_ADVICE: Final = 8
+_WARP: Final = 32
+_WIDEST: Final = 16.0
+"""Bytes: the widest load that a thread has."""
 
 Needs = Mapping[tuple[int, str], Mapping[str, int]]
 """What kernels need on a device, by the build that they are of and their name."""
@@ -250,8 +253,9 @@ def _kernel(kernel: KernelNote, rows: int, needs: Needs, shown: ShownName) -> Ke
     used = needs.get((kernel.build, kernel.name), {})
     registers, spilled = used.get("registers"), used.get("spill_bytes")
     shared = kernel.shared_mem + (used.get("shared_bytes") or 0)
-    sectors = sum(a.sectors for a in counters.accesses if a.space == "global")
-    ideal = sum(a.ideal_sectors for a in counters.accesses if a.space == "global")
+    of_arrays = [a for a in counters.accesses if a.space == "global"]
+    sectors = sum(a.sectors for a in of_arrays)
+    ideal = sum(a.ideal_sectors for a in of_arrays)
     threads = math.prod(kernel.block)
     known = occupancy(threads, registers, shared) if registers and 0 < threads <= 1024 else None
     return KernelCounts(
@@ -269,7 +273,16 @@ def _kernel(kernel: KernelNote, rows: int, needs: Needs, shown: ShownName) -> Ke
         spilled_bytes=spilled,
         occupancy=round(known.share, 4) if known else None,
         occupancy_limit=known.limit if known else "",
+        bytes_at_once=None if kernel.generated else _bytes_at_once(of_arrays),
     )
+
+
+def _bytes_at_once(accesses: Sequence[Access]) -> float | None:
+    """Return what one access of a thread moves on average: a warp's request is 32 of them."""
+    requests = sum(one.requests for one in accesses)
+    if not requests:
+        return None
+    return round(min(_WIDEST, sum(one.bytes for one in accesses) / requests / _WARP), 2)
 
 
 def counts_of(exercise: Exercise, source: str, zygote: Zygote, **options: Any) -> Counted | None:

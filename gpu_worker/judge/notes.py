@@ -28,11 +28,15 @@ class Counts(_Note):
 
 
 class Access(_Note):
-    """What the accesses of one source line to one kind of memory came to."""
+    """What the accesses of one source line to one kind of memory came to. A request is one
+    instruction of a warp, `bytes` is what those of the sample ask for together.
+    """
 
     line: int | None
     space: Annotated[str, Field(max_length=16)]
     write: bool
+    bytes: _Count = 0
+    requests: _Count = 0
     sectors: _Count
     ideal_sectors: _Count
     bank_conflicts: _Count

@@ -35,6 +35,8 @@ def test_all_exercises_are_there_with_their_tracks() -> None:
         "rmsnorm": ("RMSNormScratch", ("numpy", "cupy")),
         "rmsnorm_fused_backward": ("RMSNormScratch", ("cupy",)),
         "rmsnorm_fused_forward": ("RMSNormScratch", ("cupy",)),
+        "rmsnorm_one_launch": ("RMSNormScratch", ("cupy",)),
+        "rmsnorm_sixteen_bytes": ("RMSNormScratch", ("cupy",)),
         "rmsnorm_two_kernels": ("RMSNormScratch", ("cupy",)),
         "softmax_cross_entropy": ("SoftmaxCrossEntropyScratch", ("numpy",)),
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gpu_worker.exercises import get
+from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.spec import Budget
 from gpu_worker.gpu import cases as device_cases
 from gpu_worker.judge import casegen
@@ -20,6 +20,7 @@ from gpu_worker.sandbox.inside import wire
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
 
 FORWARD = get("rmsnorm_fused_forward")
+STEPS = [slug for slug in slugs() if get(slug).budgets]
 
 
 def counted(shape: tuple[int, int], moved: float, launches: int = 1) -> Counted:
@@ -56,6 +57,27 @@ def test_launches_have_a_bound_of_their_own() -> None:
     passed, kept, message = judged(counted((16, 1024), 2.0, 2), counted((8, 4096), 2.0))
     assert (passed, kept) == (False, 1)
     assert "in 2 launches; allowed are 2.25 times in 1 launch." in message
+
+
+def test_loads_and_stores_have_a_width() -> None:
+    exercise = get("rmsnorm_sixteen_bytes")
+    kernel = KernelCounts(
+        name="k", launches=1, grid=[16], block=[256], shared_bytes=0, barriers_per_row=1,
+        coalescing=1.0, bank_conflicts=0, registers=None, spilled_bytes=None, occupancy=None,
+    )  # fmt: skip
+    for wide, narrow, kept in ((16.0, 12.0, 2), (16.0, 11.9, 1), (8.0, None, 0)):
+        counts = [counted((16, 1024), 2.0), counted((8, 4096), 2.0)]
+        for item, at_once in zip(counts, (wide, narrow), strict=True):
+            item.rows[0] = item.rows[0].model_copy(
+                update={"kernels": [kernel.model_copy(update={"bytes_at_once": at_once})]}
+            )
+        (group,) = budget_results(exercise, spent(exercise, counts))
+        assert group.cases_passed == kept
+    failure = over_budget(spent(exercise, counts))
+    assert failure is not None
+    assert "move 8 bytes at once on average; at least 12 are asked for." in failure.message
+    without_kernels = [counted((16, 1024), 2.0), counted((8, 4096), 2.0)]
+    assert not any(one.kept for one in spent(exercise, without_kernels))
 
 
 def test_what_was_not_counted_is_over_its_budget() -> None:
@@ -112,9 +134,7 @@ def test_shapes_of_budgets_are_counted_once_each_after_the_exercises_own() -> No
     assert counted_shapes(alone) == [(16, 1024), (8, 4096)]
 
 
-@pytest.mark.parametrize(
-    "slug", ["rmsnorm_two_kernels", "rmsnorm_fused_forward", "rmsnorm_fused_backward"]
-)
+@pytest.mark.parametrize("slug", STEPS)
 def test_the_starter_is_right_and_over_the_budget(slug: str, grade_cupy: GradeCupy) -> None:
     graded = grade_cupy(get(slug).starter("cupy"), slug, timed=False)
     report = graded.report
@@ -151,7 +171,7 @@ def test_a_submission_whose_counts_cannot_be_read_is_held(
 
 
 def test_every_budget_names_a_group_of_its_own_and_can_be_kept() -> None:
-    for slug in ("rmsnorm_two_kernels", "rmsnorm_fused_forward", "rmsnorm_fused_backward"):
+    for slug in STEPS:
         exercise = get(slug)
         groups = {group.id for group in exercise.groups}
         budgets: tuple[Budget, ...] = exercise.budgets
@@ -161,18 +181,17 @@ def test_every_budget_names_a_group_of_its_own_and_can_be_kept() -> None:
             assert budget.direction in exercise.directions
             assert budget.moved > {"forward": 2, "backward": 3}[budget.direction]
             assert budget.explanation.endswith(".")
+            assert budget.at_once is None or 4 < budget.at_once <= 16
 
 
 def test_on_a_device_too_only_what_the_contract_allows_is_asked() -> None:
-    for slug in ("rmsnorm_two_kernels", "rmsnorm_fused_forward", "rmsnorm_fused_backward"):
+    for slug in STEPS:
         assert {plan.dtype for plan in device_cases.plans(get(slug))} == {"float32"}
         assert not get(slug).has_kernels_for("bfloat16")
     assert len(device_cases.plans(get("rmsnorm"))) == 5
 
 
-@pytest.mark.parametrize(
-    "slug", ["rmsnorm_two_kernels", "rmsnorm_fused_forward", "rmsnorm_fused_backward"]
-)
+@pytest.mark.parametrize("slug", STEPS)
 def test_every_grading_tries_the_longest_row_that_the_statement_promises(slug: str) -> None:
     exercise = get(slug)
     longest = exercise.longest_row
