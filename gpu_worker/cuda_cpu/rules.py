@@ -14,23 +14,37 @@ from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
 
 HEADERS: Final = frozenset(
-    ("cuda_fp16.h", "cuda_bf16.h", "cuda_runtime.h", "cuda_runtime_api.h", "cuda.h")
+    ("cuda_fp16.h", "cuda_bf16.h", "cuda_runtime.h", "cuda_runtime_api.h")
     + ("device_launch_parameters.h", "device_functions.h", "vector_types.h", "vector_functions.h")
-    + (
-        "math_constants.h",
-        "cooperative_groups.h",
-        "cooperative_groups/reduce.h",
-        "cooperative_groups/scan.h",
-        "sm_60_atomic_functions.h",
-    )
-    + ("stdint.h", "stddef.h", "math.h", "float.h", "limits.h", "stdio.h", "assert.h", "string.h")
-    + ("cstdint", "cstddef", "cmath", "cfloat", "climits", "cstdio", "cassert", "cstring", "limits")
-    + ("type_traits", "utility", "algorithm")
+    + ("math_constants.h", "sm_60_atomic_functions.h")
+    + ("cooperative_groups.h", "cooperative_groups/reduce.h", "cooperative_groups/scan.h")
 )
-"""All of them are there already: the lines that include them are left out."""
+"""CUDA's own, which NVRTC finds where CuPy has it look. All of them are there already: the lines
+that include them are left out."""
+
+_BUILT_IN: Final = "is built in"
+_NO_NUMBERS: Final = "write the number itself, for example 3.402823466e+38f for FLT_MAX"
+LEFT_OUT: Final = {
+    **dict.fromkeys(("stdio.h", "cstdio"), f"printf {_BUILT_IN}"),
+    **dict.fromkeys(("assert.h", "cassert"), f"assert {_BUILT_IN}"),
+    **dict.fromkeys(("string.h", "cstring", "memory.h"), "memcpy and memset are built in"),
+    **dict.fromkeys(("stddef.h", "cstddef"), f"size_t {_BUILT_IN}"),
+    **dict.fromkeys(("math.h", "cmath"), "sqrtf, rsqrtf, expf, fmaxf and their kin are built in"),
+    **dict.fromkeys(("algorithm", "utility"), "min and max are built in"),
+    **dict.fromkeys(
+        ("stdint.h", "cstdint", "inttypes.h", "cinttypes"),
+        "write int, unsigned or long long, which have 32, 32 and 64 bits",
+    ),
+    **dict.fromkeys(("float.h", "cfloat", "limits.h", "climits", "limits"), _NO_NUMBERS),
+    "cuda.h": "it is for programs that launch kernels, and CuPy does that",
+}
+"""Headers that are often included, and what to do without them. NVRTC brings no C or C++
+library: with CuPy on a device these lines end in "cannot open source file" (cuda.h includes
+stdlib.h), see CuPy's issues 4321 and 4875. What they are for is built in, or written so."""
 
 _CONDITIONS: Final = frozenset(("if", "ifdef", "ifndef", "elif", "else", "endif"))
 _PLAIN: Final = _CONDITIONS | {"define", "undef", "error", "warning", ""}
+_LIBRARIES: Final = ("cub/", "thrust/", "cutlass/", "cute/", "mma", "cuda/")
 _PRAGMAS: Final = frozenset(("unroll", "nounroll", "once", ""))
 _INCLUDED: Final = re.compile(r'[<"]([^<>"]*)[>"]\s*$')
 _WORD: Final = re.compile(r"\b[A-Za-z_$][\w$]*")
@@ -108,13 +122,19 @@ def _check_include(directive: Directive) -> None:
     name = included[1].strip()
     if name in HEADERS:
         return
-    library = name.startswith(("cub/", "thrust/", "cutlass/", "cute/", "mma", "cuda/"))
-    advice = (
-        "Libraries of kernels are not taken in these exercises: the reduction is yours to write."
-        if library
-        else f"Kernels can include CUDA's own headers only: {', '.join(sorted(HEADERS))}."
-    )
-    raise refusal(f"The header {name!r} cannot be included. {advice}", directive.line)
+    raise refusal(f"The header {name!r} cannot be included. {_advice(name)}", directive.line)
+
+
+def _advice(name: str) -> str:
+    """Return what to do without a header."""
+    if name in LEFT_OUT:
+        return (
+            "NVRTC, which compiles kernels for CuPy, cannot include it for a device either. Take "
+            f"the line out: {LEFT_OUT[name]}."
+        )
+    if name.startswith(_LIBRARIES):
+        return "Libraries of kernels are not taken in these exercises: the sums are yours to write."
+    return f"Kernels can include CUDA's own headers only: {', '.join(sorted(HEADERS))}."
 
 
 def _check_headers(line: str, number: int, included: str) -> None:

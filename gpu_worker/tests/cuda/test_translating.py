@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_worker.cuda_cpu import CompileError, compile_source
+from gpu_worker.cuda_cpu import CompileError, compile_source, nvrtc, rules
 from gpu_worker.cuda_cpu.device import Module
 from gpu_worker.tests.cuda.device import KERNEL, refused
 
@@ -19,6 +19,17 @@ __constant__ float c[4];
 extern "C" __global__ void k(float *y) { y[0] = c[3]; }
 #endif
 """
+
+BUILT_IN = """extern "C" __global__ void k(float *a, size_t n) {
+    memset(a, 0, 4);
+    memcpy(a, a + 1, 4);
+    assert(n);
+    printf("%f", a[0]);
+    a[0] = sqrtf(a[1]) + rsqrtf(a[2]) + expf(a[3]) + fmaxf(a[4], 3.402823466e+38f);
+    a[1] = min(a[5], a[6]) + max(1, 2);
+}
+"""
+"""What a message promises instead of a header of the C library."""
 
 
 @pytest.mark.parametrize(("options", "size"), [((), 16), (("-DWIDE",), 32)])
@@ -65,6 +76,12 @@ def test_errors_come_with_the_line_of_the_source() -> None:
         ("__global__ void f(int *p) { p[0] = 1; }\n", 'extern "C"'),
         ('extern "C" __global__ void f(int *p) { threadIdx.x = 1; }\n', "cannot be assigned"),
         ('#include <cub/cub.cuh>\n' + KERNEL, "yours to write"),
+        ('#include <cuda/std/limits>\n' + KERNEL, "yours to write"),
+        ('#include "my_kernels.h"\n' + KERNEL, "own headers only: cooperative_groups.h, "),
+        ('#include <stdio.h>\n' + KERNEL, "Take the line out: printf is built in."),
+        ('# include <cmath>\n' + KERNEL, "rsqrtf, expf, fmaxf and their kin are built in"),
+        ('#include <stdint.h> // int64_t\n' + KERNEL, "write int, unsigned or long long"),
+        ('#include <cuda.h>\n' + KERNEL, "CuPy does that"),
         ('/* open\n' + KERNEL, "never ends"),
         ("__device__ __half g;\n" + KERNEL, "#include <cuda_fp16.h>"),
         ('extern "C" __global__ void f(int *p) { p[0] = g(); }\n int g();\n', "'g' was not declared"),
@@ -74,3 +91,19 @@ def test_errors_come_with_the_line_of_the_source() -> None:
 )  # fmt: skip
 def test_messages_say_what_to_do(source: str, says: str) -> None:
     assert says in refused(source)
+
+
+def test_the_headers_are_those_that_a_device_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    included = "".join(f"#include <{name}>\n" for name in sorted(rules.HEADERS))
+    assert nvrtc.compile_for(included + BUILT_IN, "sm_90").keys() == {"k"}
+    # cuda.h is there, and includes what is not. The rules refuse the question.
+    questions = "".join(
+        f"#if __has_include(<{name}>)\n#error {name}\n#endif\n"
+        for name in rules.LEFT_OUT.keys() - {"cuda.h"}
+    )
+    monkeypatch.setattr(rules, "check", lambda source: None)
+    assert nvrtc.compile_for(questions + BUILT_IN, "sm_90").keys() == {"k"}
+
+
+def test_what_is_built_in_needs_no_header() -> None:
+    assert compile_source(BUILT_IN).kernels == ("k",)
