@@ -45,8 +45,9 @@ def new_block(shape: Any, dtype: np.dtype[Any], order: str, *, initialised: bool
         raise ValueError(f"Unsupported dtype {dtype}")
     if count == 0:
         return np.empty(extents, dtype, order=order)  # type: ignore[call-overload]
-    raw = np.asarray(Held(count * dtype.itemsize, initialised=initialised))
-    return np.ndarray(extents, dtype, buffer=raw, order="F" if order == "F" else "C")
+    held = Held(count * dtype.itemsize, initialised=initialised)
+    held.block.itemsize = dtype.itemsize
+    return np.ndarray(extents, dtype, buffer=np.asarray(held), order="F" if order == "F" else "C")
 
 
 def at_address(

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from . import abi, remedies
-from .arguments import ArrayStructure, Pointer
 from .diagnostics import Diagnostic
 from .kinds import WARNINGS, Kind, Native, Severity
 from .limits import Dimensions
 from .memory import Allocation, Memory
+from .places import Places
 from .variables import Reachable
 
 if TYPE_CHECKING:
@@ -31,7 +29,8 @@ class Words:
         grid: Dimensions, block: Dimensions,
     ) -> None:  # fmt: skip
         self.kernel, self.module, self.memory = kernel, module, memory
-        self.args, self.grid, self.block = args, grid, block
+        self.grid, self.block = grid, block
+        self.places = Places(kernel, module, memory, args)
         self.shared_mem = 0
         self._crossed: set[str] = set()
 
@@ -46,7 +45,7 @@ class Words:
 
     def order_dependent(self, allocation: Allocation, offset: int) -> Diagnostic:
         """Return what it means that two orders of threads gave two results."""
-        place = self._element(allocation, offset, 1)
+        place = self.places.element(allocation, offset, 1)
         message = (
             f"The result depends on the order in which threads run, first at {place}. "
             f"{remedies.ORDERS}"
@@ -65,50 +64,6 @@ class Words:
         x, y, _ = self.block
         return f"thread {_index((linear % x, linear // x % y, linear // (x * y)), self.block)}"
 
-    def _label(self, allocation: Allocation) -> str:
-        for number, (value, parameter) in enumerate(
-            zip(self.args, self.kernel.parameters, strict=True), start=1
-        ):
-            address = value.address if isinstance(value, Pointer | ArrayStructure) else value
-            if (
-                isinstance(address, int | np.integer)
-                and self.memory.find(int(address)) is allocation
-            ):
-                return parameter.name or f"argument {number}"
-        return allocation.name or "memory that is no argument of this launch"
-
-    def _element_size(self, allocation: Allocation) -> int:
-        for value, parameter in zip(self.args, self.kernel.parameters, strict=True):
-            if isinstance(value, Pointer) and self.memory.find(value.address) is allocation:
-                if value.dtype is not None:
-                    return int(np.dtype(value.dtype).itemsize)
-                return parameter.pointee_size or 1
-            if isinstance(value, ArrayStructure) and self.memory.find(value.address) is allocation:
-                return value.itemsize
-        return allocation.itemsize
-
-    def _element(self, allocation: Allocation, offset: int, size: int) -> str:
-        itemsize = self._element_size(allocation)
-        first, last = offset // itemsize, (offset + size - 1) // itemsize
-        which = f"{first}" if last == first else f"{first}:{last + 1}"
-        return f"{self._label(allocation)}[{which}]"
-
-    def _place(self, address: int, size: int) -> str:
-        allocation = self.memory.find(address)
-        if allocation is not None:
-            return self._element(allocation, address - allocation.address, size)
-        return self._shared_place(address) or "its memory"
-
-    def _shared_place(self, address: int) -> str:
-        dynamic = address - self.module.dynamic_shared_address
-        if 0 <= dynamic < 1 << 18:
-            return f"byte {dynamic} of the dynamic shared memory"
-        variable = self.module.shared_variable(address)
-        if variable is None:
-            return ""
-        name, offset, nbytes = variable
-        return f"byte {offset} of {name}, which has {nbytes} bytes of shared memory"
-
     # --- one function per kind --------------------------------------------------------------------
     def out_of_bounds(self, finding: abi.Finding) -> tuple[Kind, str]:
         kind = Kind.OUT_OF_BOUNDS_WRITE if finding.write else Kind.OUT_OF_BOUNDS_READ
@@ -119,15 +74,18 @@ class Words:
                 f"array of {finding.detail[1]}. {remedies.BEYOND_LOCAL}"
             )
         who = f"{self._thread(finding).capitalize()} {verb} {finding.size} bytes"
-        shared = self._shared_place(finding.address) if self._is_shared(finding.address) else ""
+        shared = ""
+        if self.places.is_shared(finding.address):
+            shared = self.places.shared_byte(finding.address)
         if shared:
             return kind, f"{who} outside of shared memory, at {shared}. {self._shared_advice()}"
         nearest = self.memory.find(finding.address) or self.memory.nearest(finding.address)
         if nearest is None:
             return kind, f"{who} at an address that belongs to no array."
-        itemsize = self._element_size(nearest)
+        label, itemsize = self.places.array(nearest)
         index = (finding.address - nearest.address) // itemsize
-        label, count = self._label(nearest), nearest.nbytes // itemsize
+        count = nearest.nbytes // itemsize
+        place = self.places.element(nearest, index * itemsize, itemsize)
         beyond = "before its first element" if index < 0 else "past its end"
         if abs(index) > 4 * max(count, 1 << 16):
             return kind, (
@@ -135,16 +93,9 @@ class Words:
                 "that was computed wrong, or overflowed, gives such addresses."
             )
         return kind, (
-            f"{who} at {label}[{index}], {beyond}: {label} has {count} elements. Threads whose "
+            f"{who} at {place}, {beyond}: {label} has {count} elements. Threads whose "
             "index is not below the number of elements must do nothing: `if (i < n)`."
         )
-
-    def _is_shared(self, address: int) -> bool:
-        dynamic = address - self.module.dynamic_shared_address
-        if 0 <= dynamic < 1 << 18:
-            return True
-        variable = self.module.shared_variable(address)
-        return variable is not None and variable[1] < 1 << 18
 
     def _shared_advice(self) -> str:
         return (
@@ -154,7 +105,7 @@ class Words:
 
     def misaligned(self, finding: abi.Finding) -> tuple[Kind, str]:
         verb = "uses" if finding.detail[0] else "writes" if finding.write else "reads"
-        place = self._place(finding.address, finding.size)
+        place = self.places.at(finding.address, finding.size)
         return Kind.MISALIGNED, (
             f"{self._thread(finding).capitalize()} {verb} {finding.size} bytes at once at {place}, "
             f"an address that is no multiple of {finding.size}. A device stops with "
@@ -166,7 +117,7 @@ class Words:
     def freed(self, finding: abi.Finding) -> tuple[Kind, str]:
         verb = "writes to" if finding.write else "reads"
         allocation = self.memory.find(finding.address)
-        label = self._label(allocation) if allocation else "memory"
+        label = self.places.array(allocation)[0] if allocation else "memory"
         return Kind.READ_AFTER_FREE, (
             f"{self._thread(finding).capitalize()} {verb} {label}, an array that has already been "
             "freed. Python frees an array when its last name goes: keep it in a variable until "
@@ -189,10 +140,11 @@ class Words:
     def missing_barrier(self, finding: abi.Finding) -> tuple[Kind, str]:
         here = "writes" if finding.write else "reads"
         there = "wrote" if finding.detail[0] else "read"
-        place = self._shared_short(finding.address)
+        place = self.places.shared(finding.address)
         line = finding.other_line or self.module.line_of([finding.other_frame])
         at = f" on line {line}" if line else ""
-        same_warp = bool(finding.detail[1]) and self._array(finding.address) not in self._crossed
+        crossed = self.places.shared_array(finding.address) in self._crossed
+        same_warp = bool(finding.detail[1]) and not crossed
         advice = (
             "Both are in one warp, but lanes do not run in step: put __syncwarp() between, or use "
             "a shuffle."
@@ -208,26 +160,10 @@ class Words:
     def look_at(self, found: Sequence[abi.Finding]) -> None:
         """Take note of what one launch's findings say together, before each is described."""
         self._crossed = {
-            self._array(finding.address)
+            self.places.shared_array(finding.address)
             for finding in found
             if finding.kind == Native.MISSING_BARRIER and not finding.detail[1]
         }
-
-    def _array(self, address: int) -> str:
-        """Return the name of a shared array, empty for dynamic shared memory."""
-        if 0 <= address - self.module.dynamic_shared_address < 1 << 18:
-            return ""
-        variable = self.module.shared_variable(address)
-        return variable[0] if variable else ""
-
-    def _shared_short(self, address: int) -> str:
-        dynamic = address - self.module.dynamic_shared_address
-        if 0 <= dynamic < 1 << 18:
-            return f"dynamic shared memory at byte {dynamic}"
-        variable = self.module.shared_variable(address)
-        return (
-            f"the shared array {variable[0]} at byte {variable[1]}" if variable else "shared memory"
-        )
 
     def divergent_barrier(self, finding: abi.Finding) -> tuple[Kind, str]:
         whole_block = bool(finding.detail[0])
@@ -254,7 +190,7 @@ class Words:
         )
 
     def uninitialised_shared(self, finding: abi.Finding) -> tuple[Kind, str]:
-        place = self._shared_short(finding.address)
+        place = self.places.shared(finding.address)
         return Kind.UNINITIALISED_SHARED, (
             f"{self._thread(finding).capitalize()} reads {place} before any thread of its block "
             "has written it. Shared memory begins with junk: what another kernel left there. Fill "
@@ -262,14 +198,14 @@ class Words:
         )
 
     def uninitialised_global(self, finding: abi.Finding) -> tuple[Kind, str]:
-        place = self._place(finding.address, finding.size)
+        place = self.places.at(finding.address, finding.size)
         return Kind.UNINITIALISED_GLOBAL, (
             f"{self._thread(finding).capitalize()} reads {place} before anything has written it: "
             "cupy.empty() gives memory with junk in it. Use cupy.zeros(), or write it first."
         )
 
     def global_race(self, finding: abi.Finding) -> tuple[Kind, str]:
-        place = self._place(finding.address, finding.size)
+        place = self.places.at(finding.address, finding.size)
         here = "writes" if finding.write else "reads"
         there = "read" if finding.write else "wrote"
         if finding.detail[0]:
@@ -286,7 +222,7 @@ class Words:
         )
 
     def atomic_sum(self, finding: abi.Finding) -> tuple[Kind, str]:
-        place = self._place(finding.address, finding.size)
+        place = self.places.at(finding.address, finding.size)
         who = "Several blocks" if finding.detail[0] else "Several threads of a block"
         remedy = remedies.SUM_OVER_BLOCKS if finding.detail[0] else remedies.SUM_IN_A_BLOCK
         return Kind.ATOMIC_SUM, (

@@ -138,7 +138,7 @@ def test_a_name_of_the_runtime_that_only_the_linker_sees_says_what_to_do() -> No
 @pytest.mark.parametrize(
     "head",
     [
-        "#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n#include <cstdint>\n",
+        "#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n#include <math_constants.h>\n",
         "#pragma once\n",
         "#define TWICE(x) \\\n  ((x) + \\\n   (x))\n",
         "// #include <unistd.h> and asm(\"nop\") in a comment\n",
