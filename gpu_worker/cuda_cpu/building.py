@@ -21,8 +21,8 @@ SOURCE_BYTES: Final = 64 * 1024
 _LIBRARY_BYTES: Final = 16 << 20
 _KIT: Final = "/kit"
 _MOST_NAMES: Final = 200
-_LIMITS: Final = compiling.CompilerLimits(cpu_seconds=3, wall_seconds=45.0)
-"""The largest of the stored kernels take 1.8 seconds of processor time here, most of it checks."""
+_LIMITS: Final = compiling.CompilerLimits(cpu_seconds=2, wall_seconds=45.0)
+"""The dearest module of all stored programs takes half of that, most of it for the checks."""
 
 
 @dataclass(frozen=True, slots=True)

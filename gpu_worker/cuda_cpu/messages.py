@@ -66,7 +66,7 @@ _ADVICE: Final = (
     ),
 )
 _LIMITS: Final = {
-    "cpu": "Compiling took more than three seconds of processor time. Name fewer instances of the "
+    "cpu": "Compiling took more than two seconds of processor time. Name fewer instances of the "
     "template at a time, unroll less, and keep recursion of templates shallow.",
     "wall": "Compiling did not come to an end in time.",
     "memory": "Compiling took more memory than there is for it: fewer template instances, less "

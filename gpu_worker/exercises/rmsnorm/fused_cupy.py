@@ -27,13 +27,16 @@ def module_of(names: tuple[str, ...]) -> Any:
 
 
 # CuPy compiles a module when a kernel of it is first taken. Where modules are compiled as soon as
-# they are made, those that any program needs are compiled side by side.
+# they are made, those that any program needs are compiled side by side, and so are those of forward
+# and backward over rows of one kind.
 for _dtype in C_TYPES:
-    module_of(LAUNCHES.together(_dtype, LAUNCHES.add_parts(_dtype, 1).kernel))
+    for _names in LAUNCHES.for_short_rows(_dtype):
+        module_of(_names)
 
 
 def _run(dtype: str, plan: Plan, *arguments: Any) -> None:
     module = module_of(LAUNCHES.together(dtype, plan.kernel))
+    module_of(LAUNCHES.next_to(dtype, plan.kernel))
     kernel = module.get_function(plan.kernel)
     kernel(plan.grid, plan.block, arguments, shared_mem=plan.shared_bytes)
 

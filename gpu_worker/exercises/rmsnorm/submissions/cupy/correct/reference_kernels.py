@@ -191,10 +191,24 @@ class RowLaunches:
 
     def together(self, dtype: str, kernel: str) -> tuple[str, ...]:
         """Return the instances that are best compiled with one of them, so that a program builds
-        few modules, and none that it does not need: all for short rows, or for longer ones in
-        equal packs.
+        few modules, none that it does not need, and none that takes a compiler long: all for short
+        rows in equal packs, or for longer ones one way.
         """
-        return tuple(name for name in self.instances(dtype) if _rows(name) == _rows(kernel))
+        return tuple(name for name in self.instances(dtype) if _module(name) == _module(kernel))
+
+    def next_to(self, dtype: str, kernel: str) -> tuple[str, ...]:
+        """Return the instances that are needed after one of the forward pass: those of the backward
+        pass over such rows.
+        """
+        return self.together(dtype, kernel.replace("forward", "backward"))
+
+    def for_short_rows(self, dtype: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the instances that any program needs, as two modules."""
+        in_packs = self.forward(dtype, 1, 1, PACK_BYTES // ITEM_BYTES[dtype])
+        return (
+            self.together(dtype, in_packs.kernel),
+            self.together(dtype, self.add_parts(dtype, 1).kernel),
+        )
 
     def least_bytes(self, dtype: str, rows: int, dim: int) -> dict[str, int]:
         """Return the bytes that must be moved at least: `forward`, `backward`.
@@ -232,10 +246,13 @@ def _backward_warp(dtype: str) -> tuple[int, ...]:
     return BACKWARD_WARP[:-1] if dtype == "float64" else BACKWARD_WARP
 
 
-def _rows(kernel: str) -> str:
-    """Return for which rows an instance is: short ones, or the size of the packs of longer ones."""
+def _module(kernel: str) -> tuple[str, str]:
+    """Return the way of an instance, empty for short rows, and the size of its packs. What knows no
+    packs is with short rows of single elements.
+    """
     way, _, rest = kernel.partition("<")
-    return rest.split(", ")[1] if way.endswith(("_block", "_long")) else "short"
+    pack = rest.split(", ")[1] if ", " in rest else "1"
+    return way.partition("_")[0] if way.endswith(("_block", "_long")) else "", pack
 
 
 def _forward_block(dtype: str, pack: int) -> Table:
@@ -570,13 +587,16 @@ def module_of(names: tuple[str, ...]) -> Any:
 
 
 # CuPy compiles a module when a kernel of it is first taken. Where modules are compiled as soon as
-# they are made, those that any program needs are compiled side by side.
+# they are made, those that any program needs are compiled side by side, and so are those of forward
+# and backward over rows of one kind.
 for _dtype in C_TYPES:
-    module_of(LAUNCHES.together(_dtype, LAUNCHES.add_parts(_dtype, 1).kernel))
+    for _names in LAUNCHES.for_short_rows(_dtype):
+        module_of(_names)
 
 
 def _run(dtype: str, plan: Plan, *arguments: Any) -> None:
     module = module_of(LAUNCHES.together(dtype, plan.kernel))
+    module_of(LAUNCHES.next_to(dtype, plan.kernel))
     kernel = module.get_function(plan.kernel)
     kernel(plan.grid, plan.block, arguments, shared_mem=plan.shared_bytes)
 
