@@ -67,6 +67,19 @@ def explains_case(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedC
     return _worst(known, item, variant, drifts) <= 1.0
 
 
+def is_far_off(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedCase) -> bool:
+    """True if a hypothesis of several mistakes explains nothing that passes this case.
+
+    `item` is the case as the reference plays it. Another right result is as far from the
+    hypothesis's, but for the tolerance.
+    """
+    try:
+        variant = play_exactly(exercise, cls, item.case, native=known.native)
+    except _VARIANT_ERRORS:
+        return True
+    return _worst(known, item, variant, [0.0] * len(variant)) > 2.0 * _FAR
+
+
 def _rounded_in_each_step(exercise: Exercise, cls: type) -> type:
     """Return the class with what each step gives one unit up or down, each time another way."""
     unit = np.finfo(np.float64).eps

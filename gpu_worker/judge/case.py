@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,12 @@ class Case:
     def compared(self) -> list[tuple[int, Operation]]:
         """Return the operations whose results are sent, with their positions."""
         return [(i, op) for i, op in enumerate(self.script.operations) if op.send]
+
+    def first_round(self) -> tuple[Operation, ...]:
+        """Return the operations to the end of the first of the `repeats`; all, where it is one."""
+        operations = self.script.operations
+        before = sum(1 for _ in takewhile(lambda op: op.kind in ("new", "set"), operations))
+        return operations[: before + (len(operations) - before) // self.repeats]
 
 
 def describe(case: Case) -> str:

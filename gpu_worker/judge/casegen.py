@@ -311,7 +311,7 @@ class CaseDrawer(NumberDrawer):
 
 def _bad_rows(values: Array) -> NDArray[np.bool_]:
     """Mark the rows (leading shape) that hold NaN or inf."""
-    return np.array(~np.isfinite(values.astype(np.float64)).all(axis=-1))
+    return np.array(~np.isfinite(values).all(axis=-1))
 
 
 def _contiguous(values: Array) -> ArrayValue:

@@ -52,7 +52,6 @@ class Count:
 
     execution: Execution
     cases: list[Case]
-    job: bytes
     counts: list[Counted] = field(default_factory=list)
     counted: Counted | None = None
     findings: list[Finding] = field(default_factory=list)
@@ -82,10 +81,8 @@ def count(
     if not shapes:
         return None
     cases = [counted_case(exercise, shape, rng) for shape in shapes]
-    job, run = execute(
-        exercise, source, cases, limits, zygote, on_case, builds=builds, counted=True
-    )
-    result = Count(judge_run(exercise, cases, run, limits), cases, job)
+    _, run = execute(exercise, source, cases, limits, zygote, on_case, builds=builds, counted=True)
+    result = Count(judge_run(exercise, cases, run, limits), cases)
     try:
         everything = read_notes(run.frames)
         noted = [_of_case(everything, number, case) for number, case in enumerate(cases)]

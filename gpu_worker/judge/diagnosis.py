@@ -15,9 +15,10 @@ from gpu_worker.judge import dtypes
 from gpu_worker.judge.agreement import JudgedCase, explains_case, too_coarse
 from gpu_worker.judge.casegen import MIXED
 from gpu_worker.judge.compare import Sign, is_modified, modified, signs_of
-from gpu_worker.judge.hypotheses import Hypothesis, compose, pairs, singles
+from gpu_worker.judge.hypotheses import Hypothesis, compose, fresh, singles
 from gpu_worker.judge.reference import play_exactly, reference_class
 from gpu_worker.judge.rounding import Loss, are_rounded, hold_numbers_of
+from gpu_worker.judge.ruled_out import pairs_of
 from gpu_worker.judge.transcript import Raised, Refused, same_bytes
 from gpu_worker.protocol import Mistake
 
@@ -111,7 +112,7 @@ class _Search:
         """Return the two mistakes that explain the numbers together, if no other two do."""
         deadline = time.thread_time() + _PAIRS_SECONDS
         found: dict[frozenset[str], Hypothesis] = {}
-        for hypothesis in pairs(self.exercise, self.bank):
+        for hypothesis in pairs_of(self.exercise.slug).possible(self._passed_in_public()):
             if time.thread_time() > deadline:
                 return None
             if hypothesis.ids in found or hypothesis.ids & self.not_lost:
@@ -122,6 +123,14 @@ class _Search:
             return None
         (only,) = found.values()
         return list(only.mistakes)
+
+    def _passed_in_public(self) -> set[int]:
+        """Return the numbers of the public cases that the submission passed."""
+        return {
+            number
+            for number, item in enumerate(self.runs[0])
+            if item.case.public and item.verdict.passed
+        }
 
     def shows_sign(self, item: JudgedCase) -> bool:
         """True if a failed case shows one of the signs, or could not because of one."""
@@ -139,7 +148,7 @@ class _Search:
         """True if the variant gives the same input the same results, each time."""
         items = [item for run in self.runs for item in run if item.case.repeats > 1]
         for item in items:
-            cls = _fresh(variant)
+            cls = fresh(variant)
             results = [one.value for one in play_exactly(self.exercise, cls, item.case)]
             once = len(results) // item.case.repeats
             if any(not same_bytes(one, results[i % once]) for i, one in enumerate(results)):
@@ -172,7 +181,7 @@ class _Search:
         return all(len(ways) == 1 for ways in wide.values())
 
     def _explains_run(self, hypothesis: Hypothesis, run: Iterable[JudgedCase]) -> bool:
-        cls = _fresh(hypothesis.variant)
+        cls = fresh(hypothesis.variant)
         return all(
             self._says_nothing(item, hypothesis)
             or explains_case(self.exercise, hypothesis, cls, item)
@@ -217,7 +226,7 @@ class _Search:
     def _losses(self, exact: Hypothesis, limit: np.dtype[Any]) -> Iterator[Loss]:
         """Yield the results of wider dtypes that are less exact than those."""
         for run in self.runs:
-            cls = _fresh(exact.variant)
+            cls = fresh(exact.variant)
             for item in run:
                 if self._says_nothing(item, exact):
                     continue
@@ -257,8 +266,3 @@ class _Search:
         read_only = any(array.layout == "broadcast" for array in item.case.script.arrays)
         raised = isinstance(problem, Raised) and problem.name == "ValueError"
         return raised and read_only and modified("dout") in self.changes
-
-
-def _fresh(variant: type) -> type:
-    """Return the variant anew: what it keeps on its class must not outlive a run."""
-    return type(variant.__name__, (variant,), {"shared": {}})

@@ -41,7 +41,7 @@ class NumberDrawer:
         self.plan = plan = settled(plan, draw)
         self.rng = draw
         self.dtypes = _DTYPES.get(plan.dtype, (plan.dtype,))
-        self.dtype = dtypes.named(str(draw.choice(self.dtypes)))
+        self.dtype = dtypes.named(families.one_of(self.dtypes, draw))
         self.eps = families.draw_eps(plan.eps, draw) if "eps" in exercise.constructor else None
         self.shape = families.draw_shape(plan.shape, draw)
         self.checks = frozenset(exercise.results if plan.checks == ("all",) else plan.checks)
@@ -67,7 +67,7 @@ class NumberDrawer:
         count = int(self.rng.integers(1, 4))
         for flat in self.rng.choice(values.size, count, replace=False):
             index = np.unravel_index(flat, values.shape)
-            near[index] = -values[index] + self.dtype.type(self.rng.choice([-2.0, 2.0]))
+            near[index] = -values[index] + self.dtype.type(2.0 * families.sign(self.rng))
         return near
 
     def parameters(self, like: Array | None = None) -> dict[str, Array]:
@@ -127,7 +127,7 @@ def settled(plan: CasePlan, draw: np.random.Generator) -> CasePlan:
     """Return the plan with a family and a layout in place of the word "drawn"."""
     family, layout = plan.family, plan.layout
     if family in _DRAWN:
-        family = str(draw.choice(_DRAWN[family]))
+        family = families.one_of(_DRAWN[family], draw)
     if layout == "drawn":
-        layout = str(draw.choice(families.LAYOUTS))
+        layout = families.one_of(families.LAYOUTS, draw)
     return dataclasses.replace(plan, family=family, layout=layout)

@@ -34,6 +34,7 @@ from gpu_worker.sandbox.inside.wire import (
     Job,
     Kind,
     WireError,
+    cases_part,
     encode_job,
     total_bytes,
 )
@@ -103,8 +104,8 @@ def execute(
     builds: Builds | None = None,
     counted: bool = False,
     library: str = "",
-) -> tuple[bytes, RunResult]:
-    """Run the cases on the source. Returns the job's case bytes, for the receipt, and the run.
+) -> tuple[memoryview, RunResult]:
+    """Run the cases on the source. Returns the job's bytes of them, for the receipt, and the run.
 
     `limits` are the exercise's; `on_case` is called with the number of each case that starts.
     With `builds` the source is of the CuPy track, and its kernels are built there; `counted`
@@ -132,7 +133,7 @@ def execute(
     if waited > _MUCH_BUILDING * run.wall_seconds:
         # The program waited for the compiler, not for itself; what was built is there now.
         run = once()
-    return encode_job(Job("", exercise.class_name, scripts)), run
+    return cases_part(job), run
 
 
 def _kernel_errors(run: RunResult) -> Mapping[int, str]:

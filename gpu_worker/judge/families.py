@@ -6,8 +6,8 @@ the reference sees exactly what the submission sees.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,24 @@ FLOAT16: Final = np.dtype(np.float16)
 SCALES: Final = {"small": 1e-3, "micro": 1e-6, "tiny": 1e-20}
 LARGE: Final = {"large": (300.0, 1e3), "huge": (3e4, 1e3), "enormous": (3e4, 1e15)}
 """For float16, and for the wider dtypes. The cube of 1e15 does not fit into float32."""
+
+
+T = TypeVar("T")
+
+
+def one_of(values: Sequence[T], draw: Draw) -> T:
+    """Return one of the values. `Generator.choice` takes ten times as long."""
+    return values[int(draw.integers(len(values)))]
+
+
+def sign(draw: Draw) -> float:
+    """Return -1 or 1."""
+    return one_of((-1.0, 1.0), draw)
+
+
+def signs(draw: Draw, shape: Shape) -> Floats:
+    """Return -1 and 1 (shape) at random."""
+    return np.subtract(1.0, 2.0 * draw.integers(0, 2, shape, dtype=np.int8), dtype=np.float64)
 
 
 def draw_x(family: str, draw: Draw, shape: Shape, dtype: np.dtype[Any]) -> Floats:
@@ -43,13 +61,13 @@ def draw_x(family: str, draw: Draw, shape: Shape, dtype: np.dtype[Any]) -> Float
 
 def _within_range(draw: Draw, shape: Shape, magnitude: float) -> Floats:
     """Numbers of about one magnitude and random sign, none above 2 * magnitude."""
-    return draw.uniform(0.5, 2.0, shape) * magnitude * draw.choice([-1.0, 1.0], shape)
+    return draw.uniform(0.5, 2.0, shape) * magnitude * signs(draw, shape)
 
 
 def _outlier(draw: Draw, shape: Shape) -> Floats:
     x = draw.standard_normal(shape)
     columns = draw.integers(0, shape[-1], (*shape[:-1], 1))
-    np.put_along_axis(x, columns, 1e3 * draw.choice([-1.0, 1.0], columns.shape), axis=-1)
+    np.put_along_axis(x, columns, 1e3 * signs(draw, columns.shape), axis=-1)
     return x
 
 
@@ -89,7 +107,7 @@ def _bad_rows(draw: Draw, shape: Shape) -> Floats:
     rows = x.reshape(-1, shape[-1])
     first, second = draw.choice(len(rows), 2, replace=False)
     rows[first, draw.integers(shape[-1])] = np.nan
-    rows[second, draw.integers(shape[-1])] = draw.choice([-np.inf, np.inf])
+    rows[second, draw.integers(shape[-1])] = sign(draw) * np.inf
     return x
 
 
@@ -149,56 +167,56 @@ def draw_shape(name: str | Shape, draw: Draw) -> Shape:
     def some(low: int, high: int) -> int:
         return int(draw.integers(low, high + 1))
 
-    def one_of(*values: int) -> int:
-        return int(draw.choice(values))
+    def any_of(*values: int) -> int:
+        return one_of(values, draw)
 
     def ranks() -> Shape:
-        rows = (some(2, 4), some(1, 3), some(2, 5))[: one_of(1, 2, 3)]
-        return (*rows, one_of(2, 3, 7, 16, 31, 33))
+        rows = (some(2, 4), some(1, 3), some(2, 5))[: any_of(1, 2, 3)]
+        return (*rows, any_of(2, 3, 7, 16, 31, 33))
 
     def one_of_batches() -> Shape:
         return ((2, some(40, 64)), (2, 2, some(20, 32)))[some(0, 1)]
 
     shapes: dict[str, Callable[[], Shape]] = {
         "few-columns": lambda: (some(4, 17), some(2, 9)),
-        "even-columns": lambda: (some(4, 17), one_of(2, 4, 6, 8)),
-        "matrix": lambda: (some(3, 17), one_of(31, 32, 33, 64, 100, 127, 128, 129)),
-        "odd": lambda: (some(2, 9), one_of(3, 7, 31, 33, 127, 129, 255)),
-        "thousand": lambda: (some(2, 4), one_of(255, 256, 257, 1000, 1023, 1024, 1025)),
-        "wide": lambda: (some(1, 2), one_of(2048, 4096, 4097, 5000)),
+        "even-columns": lambda: (some(4, 17), any_of(2, 4, 6, 8)),
+        "matrix": lambda: (some(3, 17), any_of(31, 32, 33, 64, 100, 127, 128, 129)),
+        "odd": lambda: (some(2, 9), any_of(3, 7, 31, 33, 127, 129, 255)),
+        "thousand": lambda: (some(2, 4), any_of(255, 256, 257, 1000, 1023, 1024, 1025)),
+        "wide": lambda: (some(1, 2), any_of(2048, 4096, 4097, 5000)),
         # Added one after the other, the squares of 16,384 random numbers drift past half of the
         # limit, those of 65,536 past all of it once in a hundred gradings. Rows as long as that
         # hold plus and minus one, whose sums are exact.
-        "very-wide": lambda: (1, one_of(8192, 16385, 32768)),
+        "very-wide": lambda: (1, any_of(8192, 16385, 32768)),
         "longest": lambda: (1, 65536),
-        "widest": lambda: (1, one_of(16384, 65536)),
-        "square": lambda: (some(12, 20), one_of(128, 129, 200)),
-        "listed": lambda: (one_of(1, 2, 3, 17), one_of(*DIMS)),
+        "widest": lambda: (1, any_of(16384, 65536)),
+        "square": lambda: (some(12, 20), any_of(128, 129, 200)),
+        "listed": lambda: (any_of(1, 2, 3, 17), any_of(*DIMS)),
         "several-axes": ranks,
-        "tall": lambda: (one_of(132, 500, 1000), some(2, 9)),
+        "tall": lambda: (any_of(132, 500, 1000), some(2, 9)),
         # More rows than a 16-bit counter reaches, at the price of a few columns.
-        "tens-of-thousands": lambda: (some(32_800, 34_000), some(2, 3)),
-        "thousand-rows": lambda: (one_of(1000, 1100, 1200), some(2, 4)),
+        "tens-of-thousands": lambda: (some(32_800, 34_000), 2),
+        "thousand-rows": lambda: (any_of(1000, 1100, 1200), some(2, 4)),
         # More than a megabyte of float64: whoever works in pieces that fit a cache has several.
-        "pieces": lambda: (some(132, 136), one_of(1000, 1023, 1025)),
-        "vector": lambda: (one_of(2, 5, 33, 128),),
+        "pieces": lambda: (some(132, 136), any_of(1000, 1023, 1025)),
+        "vector": lambda: (any_of(2, 5, 33, 128),),
         "long-vector": lambda: (some(129, 2000),),
-        "one-row": lambda: (1, one_of(2, 3, 64)),
+        "one-row": lambda: (1, any_of(2, 3, 64)),
         "single-column": lambda: (some(2, 17), 1),
-        "cube": lambda: (some(2, 4), some(2, 5), one_of(3, 7, 32, 33)),
-        "four": lambda: (some(2, 3), some(1, 3), some(2, 4), one_of(3, 7, 16, 31)),
+        "cube": lambda: (some(2, 4), some(2, 5), any_of(3, 7, 32, 33)),
+        "four": lambda: (some(2, 3), some(1, 3), some(2, 4), any_of(3, 7, 16, 31)),
         "big-batch": lambda: (*one_of_batches(), some(96, 128)),
         "large": lambda: (some(340, 360), some(207, 215)),
         # Of the CuPy track, whose kernels run thread after thread.
-        "small-matrix": lambda: (some(2, 5), one_of(31, 32, 33, 64, 100, 127, 128, 129)),
-        "row-of-a-thousand": lambda: (some(1, 3), one_of(255, 256, 257, 1000, 1023, 1024, 1025)),
-        "hundred-rows": lambda: (one_of(100, 132, 200), some(2, 9)),
-        "hundreds-of-rows": lambda: (one_of(250, 300), some(2, 4)),
-        "small-square": lambda: (some(6, 9), one_of(128, 129, 200)),
-        "wide-row": lambda: (1, one_of(8192, 16385)),
+        "small-matrix": lambda: (some(2, 5), any_of(31, 32, 33, 64, 100, 127, 128, 129)),
+        "row-of-a-thousand": lambda: (some(1, 3), any_of(255, 256, 257, 1000, 1023, 1024, 1025)),
+        "hundred-rows": lambda: (any_of(100, 132, 200), some(2, 9)),
+        "hundreds-of-rows": lambda: (any_of(250, 300), some(2, 4)),
+        "small-square": lambda: (some(6, 9), any_of(128, 129, 200)),
+        "wide-row": lambda: (1, any_of(8192, 16385)),
         # Of a device: more rows than there are blocks in y, and rows that vectors divide.
-        "many-rows": lambda: (200_000, one_of(7, 16)),
-        "packed": lambda: (some(2, 9), one_of(64, 256, 1024)),
+        "many-rows": lambda: (200_000, any_of(7, 16)),
+        "packed": lambda: (some(2, 9), any_of(64, 256, 1024)),
         "widest-row": lambda: (1, 16384),
         "empty-four": lambda: (*((0, 2), (2, 0))[some(0, 1)], 3, some(2, 9)),
         "empty": lambda: ((0, 3, some(2, 9)), (2, 0, some(2, 9)), (0, some(2, 9)))[some(0, 2)],
@@ -217,7 +235,7 @@ _EPS: Final = {
 
 def draw_eps(eps: float | str, draw: Draw) -> float:
     """Return the number itself, or one of a named set."""
-    return float(draw.choice(_EPS[eps])) if isinstance(eps, str) else eps
+    return one_of(_EPS[eps], draw) if isinstance(eps, str) else eps
 
 
 def other_eps(eps: float | str, taken: float) -> float:
@@ -232,7 +250,7 @@ def draw_parameter(kind: str, draw: Draw, dim: int) -> Floats:
         return np.zeros(dim)
     if kind == "hundred":
         return _within_range(draw, (dim,), 100.0)
-    values = draw.standard_normal(dim) + draw.choice([-1.0, 1.0], dim)
+    values = draw.standard_normal(dim) + signs(draw, (dim,))
     if kind == "signs-zeros":
         values[draw.random(dim) < 0.25] = 0.0
     return values
@@ -296,7 +314,7 @@ def _uneven_rows(draw: Draw, shape: Shape, dtype: np.dtype[Any]) -> Floats:
 def _large_row(draw: Draw, dim: int, *, half: bool) -> Floats:
     row = draw.standard_normal(dim) * _LARGE_DOUT[0 if half else 1]
     if half:
-        row[draw.integers(dim)] = _LARGEST_HALF_DOUT * draw.choice([-1.0, 1.0])
+        row[draw.integers(dim)] = _LARGEST_HALF_DOUT * sign(draw)
     return row
 
 

@@ -61,7 +61,9 @@ def singles(bank: Sequence[KnownMistake]) -> Iterator[Hypothesis]:
             yield Hypothesis((known,), known.variant)
 
 
-def pairs(exercise: Exercise, bank: Sequence[KnownMistake]) -> Iterator[Hypothesis]:
+def pairs(
+    exercise: Exercise, bank: Sequence[KnownMistake]
+) -> Iterator[tuple[KnownMistake, KnownMistake]]:
     """Yield each two mistakes that can be made together and played exactly.
 
     One that lies in its arithmetic goes together with one in the constructor only: nothing that
@@ -69,19 +71,21 @@ def pairs(exercise: Exercise, bank: Sequence[KnownMistake]) -> Iterator[Hypothes
     """
     reference = reference_class(exercise)
     variants = [known for known in bank if known.variant]
-    in_constructor = {
-        id(known)
-        for known in variants
-        if known.variant and _steps(known.variant, reference) == _CONSTRUCTOR
-    }
+    steps = {id(known): _steps(known.variant, reference) for known in variants if known.variant}
+    in_constructor = {key for key, replaced in steps.items() if replaced == _CONSTRUCTOR}
     for one, other in combinations(variants, 2):
         native = [known for known in (one, other) if known.native]
         if one.id == other.id or len(native) == 2:
             continue
         if native and not {id(one), id(other)} & in_constructor:
             continue
-        if variant := compose(exercise, (one, other)):
-            yield Hypothesis((one, other), variant)
+        if not steps[id(one)] & steps[id(other)]:
+            yield one, other
+
+
+def fresh(variant: type) -> type:
+    """Return the variant anew: what it keeps on its class must not outlive a run."""
+    return type(variant.__name__, (variant,), {"shared": {}})
 
 
 def compose(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +62,7 @@ def expected_results(exercise: Exercise, case: Case) -> list[Expected]:
     Raises:
         JudgeError: a number that is compared is not finite.
     """
-    results = play_exactly(exercise, reference_class(exercise), case)
+    results = play_exactly(exercise, reference_class(exercise), case, case.first_round())
     for result in results:
         rows = _compared_rows(case, result)
         if result.scale is None or not (
@@ -72,22 +72,29 @@ def expected_results(exercise: Exercise, case: Case) -> list[Expected]:
                 f"The reference of {exercise.slug} has no finite {result.quantity} for the "
                 f"family {case.family}."
             )
-    return results
+    # The reference keeps nothing that would change the later rounds.
+    return results * case.repeats
 
 
 def play_exactly(
-    exercise: Exercise, cls: Callable[..., Any], case: Case, *, native: bool = False
+    exercise: Exercise,
+    cls: Callable[..., Any],
+    case: Case,
+    operations: Sequence[Operation] | None = None,
+    *,
+    native: bool = False,
 ) -> list[Expected]:
     """Play a case in float64, or with `native` in the case's dtype and layout.
+
+    `operations` are those of the case that are played; all of them where none are given.
 
     Raises:
         Exception: whatever the class raises; the reference raises nothing.
     """
-    term_sizes = exercise.module("reference_numpy").term_sizes
+    operations = case.script.operations if operations is None else operations
     arrays = [arrange(a) if native else _wide(a) for a in case.script.arrays]
+    sizes = None if native else _Sizes(exercise, operations, arrays)
     results: list[Expected] = []
-    gradients: dict[int, Array] = {}
-    sizes_of: dict[int, dict[str, Array]] = {}
     x_of: dict[int, ArrayValue] = {}
 
     def make(*arguments: float, **named: int) -> Any:
@@ -98,31 +105,73 @@ def play_exactly(
         return layer
 
     def emit(position: int, operation: Operation, layer: Any, value: Any) -> None:
-        number = operation.instance
-        if operation.kind in ("forward", "backward"):
-            sizes_of.pop(number, None)
         if operation.kind == "forward":
-            x_of[number] = case.script.arrays[operation.array]
-        if operation.kind == "backward":
-            gradients[number] = arrays[operation.array]
+            x_of[operation.instance] = case.script.arrays[operation.array]
+        if sizes:
+            sizes.follow(position, operation)
         if operation.send:
-            quantity, x = quantity_of(operation), x_of[number]
-            if number not in sizes_of:
-                dout = None if quantity == "y" else gradients.get(number)
-                normal = float(dtypes.limits_of(x.values.dtype).smallest_normal)
-                sizes_of[number] = {} if native else term_sizes(layer, dout, normal)
-            size = sizes_of[number].get(quantity)
+            quantity, x = quantity_of(operation), x_of[operation.instance]
+            size = sizes.of(operation, layer, quantity, x) if sizes else None
             results.append(Expected(quantity, np.array(value), size, x.values.dtype, x.shape))
 
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        play(make, case.script.operations, arrays, emit)
+        play(make, operations, arrays, emit)
     return results
 
 
+class _Sizes:
+    """The sizes of the terms of each instance's results; one look serves y and its gradients."""
+
+    def __init__(
+        self, exercise: Exercise, operations: Sequence[Operation], arrays: Sequence[Array]
+    ) -> None:
+        self._term_sizes = exercise.module("reference_numpy").term_sizes
+        self._operations = operations
+        self._arrays = arrays
+        self._known: dict[int, dict[str, Array]] = {}
+        self._dout: dict[int, int] = {}
+        self._foreseen: set[int] = set()
+
+    def follow(self, position: int, operation: Operation) -> None:
+        """Take note that an operation was played."""
+        instance = operation.instance
+        if operation.kind == "forward":
+            self._dout[instance] = _coming_dout(self._operations[position + 1 :], instance)
+            self._known.pop(instance, None)
+            self._foreseen.add(instance)
+        elif operation.kind == "backward":
+            if instance not in self._foreseen or self._dout[instance] != operation.array:
+                self._dout[instance] = operation.array
+                self._known.pop(instance, None)
+            self._foreseen.discard(instance)
+
+    def of(self, operation: Operation, layer: Any, quantity: str, x: ArrayValue) -> Array | None:
+        """Return the sizes (shape of the result) of the terms of what was played last."""
+        instance = operation.instance
+        if instance not in self._known:
+            place = self._dout[instance]
+            dout = self._arrays[place] if place >= 0 else None
+            smallest = float(dtypes.limits_of(x.values.dtype).smallest_normal)
+            self._known[instance] = self._term_sizes(layer, dout, smallest)
+        return self._known[instance].get(quantity)
+
+
+def _coming_dout(later: Sequence[Operation], instance: int) -> int:
+    """Return which array the instance's next call is a backward of; -1 if it is none.
+
+    Also where an array is filled before: what it holds then is not what it holds now.
+    """
+    for operation in later:
+        if operation.kind == "fill":
+            break
+        if operation.instance == instance:
+            return operation.array if operation.kind == "backward" else -1
+    return -1
+
+
 def _wide(value: ArrayValue) -> Array:
-    wide = value.values.astype(np.float64)
-    return np.broadcast_to(wide, value.shape).copy()
+    return np.broadcast_to(value.values, value.shape).astype(np.float64, order="C")
 
 
 def _compared_rows(case: Case, result: Expected) -> Any:

@@ -64,13 +64,17 @@ def error_in_units(
     """
     info = dtypes.limits_of(dtype)
     u, largest = float(info.eps), float(info.max)
+    bound = largest * (1 - u)
     with np.errstate(invalid="ignore", over="ignore"):
         wide = got.astype(np.float64)
-        error = np.array(np.abs(wide - expected) / unit_sizes(scale, dtype))
-        overflows = np.abs(expected) >= largest * (1 - u)
-        if overflows.any():
-            error[overflows & (wide * np.sign(expected) >= largest * (1 - u))] = 0.0
-    error[np.isnan(error)] = np.inf
+        error = np.asarray(wide - expected)
+        np.abs(error, out=error)
+        error /= unit_sizes(scale, dtype)
+        if error.size and not -bound < expected.min() <= expected.max() < bound:
+            overflows = np.abs(expected) >= bound
+            error[overflows & (wide * np.sign(expected) >= bound)] = 0.0
+        if error.size and np.isnan(error.max()):
+            error[np.isnan(error)] = np.inf
     return error
 
 

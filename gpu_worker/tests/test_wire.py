@@ -70,7 +70,7 @@ def test_arrays_survive_the_way(dtype: str) -> None:
     for shape in [(), (0, 3), (0, 1 << 20), (2, 3), (1, 2, 3, 4)]:
         array = np.arange(np.prod(shape, dtype=int)).reshape(shape)
         array = array.astype(wire.dtype_named(dtype))
-        back = wire.decode_array(wire.encode_array(array))
+        back = wire.decode_array(b"".join(wire.encode_array(array)))
         assert back.dtype == array.dtype
         assert back.shape == shape
         assert back.tobytes() == array.tobytes()

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_worker.exercises.accumulate import Array, sum_over_rows, working_dtype
+from gpu_worker.exercises.accumulate import Array, rough_mean, sum_over_rows, working_dtype
 
 
 class LayerNormScratch:
@@ -118,21 +118,18 @@ def term_sizes(
     and gamma enlarges the rounding. `layer` has run forward in float64, and backward if
     dout (..., D) is given.
     """
-    gamma = np.abs(layer.gamma.astype(np.float64))
-    xhat, rstd = np.abs(layer.xhat), layer.rstd
-    centring = (np.abs(layer.x) + np.mean(np.abs(layer.x), axis=-1, keepdims=True)) * rstd
-    relative = 1.0 + np.mean(xhat * centring, axis=-1, keepdims=True)
+    gamma, beta = np.abs(layer.gamma), np.abs(layer.beta)
+    x, xhat, rstd = np.abs(layer.x), np.abs(layer.xhat), layer.rstd
+    centring = (x + rough_mean(x)) * rstd
+    relative = 1.0 + rough_mean(xhat, centring)
     standardized = centring + xhat * relative
-    beta = np.abs(layer.beta.astype(np.float64))
     sizes = {"y": np.maximum(standardized, smallest_normal) * gamma + beta}
     if dout is not None:
         d = np.abs(dout)
         g = d * gamma
-        mean_g = np.mean(g, axis=-1, keepdims=True)
-        mean_gx = np.mean(g * xhat, axis=-1, keepdims=True)
-        mean_gs = np.mean(g * centring, axis=-1, keepdims=True)
-        terms = relative * (g + mean_g + xhat * mean_gx)
-        sizes["dx"] = (terms + centring * mean_gx + xhat * mean_gs) * rstd
+        mean_gx = rough_mean(g, xhat)
+        terms = (g + rough_mean(g) + xhat * mean_gx) * relative
+        sizes["dx"] = (terms + centring * mean_gx + xhat * rough_mean(g, centring)) * rstd
         sizes["dgamma"] = sum_over_rows(d * standardized)
         sizes["dbeta"] = sum_over_rows(d)
     return sizes

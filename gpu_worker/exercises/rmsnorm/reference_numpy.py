@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpu_worker.exercises.accumulate import Array, sum_over_rows, working_dtype
+from gpu_worker.exercises.accumulate import Array, rough_mean, sum_over_rows, working_dtype
 
 
 class RMSNormScratch:
@@ -101,13 +101,11 @@ def term_sizes(
     enlarges the rounding: in y, |xhat| is at least that.
     `layer` has run forward in float64, and backward if dout (..., D) is given.
     """
-    gamma = layer.gamma.astype(np.float64)
-    xhat = np.abs(layer.xhat)
-    sizes = {"y": np.maximum(xhat, smallest_normal) * np.abs(gamma)}
+    gamma, xhat = np.abs(layer.gamma), np.abs(layer.xhat)
+    sizes = {"y": np.maximum(xhat, smallest_normal) * gamma}
     if dout is not None:
         d = np.abs(dout)
-        weighted = d * np.abs(gamma)
-        mean = np.mean(weighted * xhat, axis=-1, keepdims=True)
-        sizes["dx"] = (weighted + xhat * mean) * layer.rstd
+        weighted = d * gamma
+        sizes["dx"] = (weighted + xhat * rough_mean(weighted, xhat)) * layer.rstd
         sizes["dgamma"] = sum_over_rows(d * xhat)
     return sizes

@@ -91,6 +91,7 @@ def play_timed(channel: Channel, cls: Any, job: Job, descriptor: int) -> None:
             play(cls, case.operations, arrays, emit)
             for position, value in results:
                 channel.send_result(position, value)
+            channel.flush()
     except StoppedError:
         pass
     except RefusalError as refusal:

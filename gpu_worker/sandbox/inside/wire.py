@@ -1,6 +1,7 @@
 """The two byte formats between judge and runner: the job, and the frames that come back.
 
-A job is written by the judge and trusted: a length, a JSON header, the source, raw arrays.
+A job is written by the judge and trusted: a length, a JSON header, the source, the cases as JSON,
+raw arrays.
 Frames come from the learner's process and are not trusted. They are fixed binary records, parsed
 strictly: never pickle, never anything that is evaluated.
 
@@ -160,27 +161,35 @@ _OPERATION = attrgetter(*(field.name for field in fields(Operation)))
 def encode_job(job: Job) -> bytes:
     """Return the job's bytes."""
     source = job.source.encode("utf-8")
+    described = [
+        {
+            "operations": [_OPERATION(operation) for operation in case.operations],
+            "arrays": [
+                (dtype_name(a.values.dtype), a.values.shape, a.layout, a.shape) for a in case.arrays
+            ],
+            "resend": case.resend,
+        }
+        for case in job.cases
+    ]
+    cases = json.dumps(described).encode("ascii")
     header = {
         "class_name": job.class_name,
         "source_bytes": len(source),
-        "cases": [
-            {
-                "operations": [_OPERATION(operation) for operation in case.operations],
-                "arrays": [
-                    (dtype_name(a.values.dtype), a.values.shape, a.layout, a.shape)
-                    for a in case.arrays
-                ],
-                "resend": case.resend,
-            }
-            for case in job.cases
-        ],
+        "cases_bytes": len(cases),
         "timed": astuple(job.timed) if job.timed else None,
         "library": job.library,
         "counted": job.counted,
     }
     head = json.dumps(header).encode("ascii")
-    raw = [a.values.tobytes() for case in job.cases for a in case.arrays]
-    return b"".join([_LENGTH.pack(len(head)), head, source, *raw])
+    raw = [raw_bytes(a.values) for case in job.cases for a in case.arrays]
+    return b"".join([_LENGTH.pack(len(head)), head, source, cases, *raw])
+
+
+def cases_part(job: bytes) -> memoryview:
+    """Return of a job's bytes those of its cases: the same whatever source they are run on."""
+    (size,) = _LENGTH.unpack_from(job)
+    start = _LENGTH.size + size
+    return memoryview(job)[start + int(json.loads(job[_LENGTH.size : start])["source_bytes"]) :]
 
 
 def decode_job(data: bytes) -> Job:
@@ -190,8 +199,10 @@ def decode_job(data: bytes) -> Job:
     header = json.loads(data[_LENGTH.size : offset])
     source = data[offset : offset + header["source_bytes"]].decode("utf-8")
     offset += header["source_bytes"]
+    described = json.loads(data[offset : offset + header["cases_bytes"]])
+    offset += header["cases_bytes"]
     cases = []
-    for item in header["cases"]:
+    for item in described:
         arrays = []
         for dtype, values_shape, layout, shape in item["arrays"]:
             count = math.prod(values_shape)
@@ -209,7 +220,8 @@ def decode_job(data: bytes) -> Job:
 
 def dtype_name(dtype: np.dtype[Any]) -> str:
     """Return a dtype's name as in `DTYPES`, if it is one of them."""
-    return "bfloat16" if dtype.name == "bfloat16" else str(dtype.str)
+    # NumPy makes up a dtype's name each time anew, so what is quick to see is looked at first.
+    return "bfloat16" if dtype.kind == "V" and dtype.name == "bfloat16" else str(dtype.str)
 
 
 def dtype_named(name: str) -> np.dtype[Any]:
@@ -225,16 +237,26 @@ def dtype_named(name: str) -> np.dtype[Any]:
 # --- frames: runner -> judge --------------------------------------------------------------------
 def encode_frame(kind: Kind, case: int, position: int = 0, payload: bytes = b"") -> bytes:
     """Return one frame's bytes."""
-    return _FRAME.pack(kind, case, position, len(payload)) + payload
+    return frame_head(kind, case, position, len(payload)) + payload
 
 
-def encode_array(array: NDArray[Any]) -> bytes:
-    """Return the payload of an ARRAY frame.
+def frame_head(kind: Kind, case: int, position: int, length: int) -> bytes:
+    """Return what stands before a frame's payload of this many bytes."""
+    return _FRAME.pack(kind, case, position, length)
+
+
+def encode_array(array: NDArray[Any]) -> tuple[bytes, memoryview]:
+    """Return the payload of an ARRAY frame in two parts; the second may be the array's memory.
 
     Raises:
         KeyError: the dtype is none of `DTYPES`.
     """
-    return encode_head(array) + array.tobytes()
+    return encode_head(array), raw_bytes(array)
+
+
+def raw_bytes(array: NDArray[Any]) -> memoryview:
+    """Return the array's bytes in C order: its own memory where it is contiguous."""
+    return array.ravel().view(np.uint8).data
 
 
 def encode_head(array: NDArray[Any]) -> bytes:
@@ -333,8 +355,8 @@ class FrameParser:
         self._max_payload = max_payload
         self.ended = False
 
-    def feed(self, data: bytes) -> Iterator[Frame]:
-        """Take the next bytes and yield the frames that they complete."""
+    def feed(self, data: bytes | memoryview) -> Iterator[Frame]:
+        """Take the next bytes and yield the frames that they complete; nothing else is kept."""
         self._buffer += data
         while len(self._buffer) >= _FRAME.size:
             if self.ended:

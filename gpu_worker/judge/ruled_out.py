@@ -1,0 +1,73 @@
+"""Pairs of mistakes, without those that no submission can have made which passes a public case.
+
+There are thousands of pairs, and most give something else than the reference in the first public
+cases already. These are the same in each grading, so that is found out once in a process, and not
+anew for each submission that passes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from functools import cache
+from typing import Final
+
+from gpu_worker.exercises import get
+from gpu_worker.exercises.registry import Exercise
+from gpu_worker.judge import casegen
+from gpu_worker.judge.agreement import JudgedCase, is_far_off
+from gpu_worker.judge.case import Case
+from gpu_worker.judge.compare import CaseVerdict
+from gpu_worker.judge.hypotheses import Hypothesis, compose, fresh, pairs
+from gpu_worker.judge.reference import expected_results, play_exactly, reference_class
+from gpu_worker.judge.transcript import PlayedCase
+
+_BY_NONE: Final = -1
+
+
+@cache
+def pairs_of(slug: str) -> Pairs:
+    """Return the pairs of an exercise's mistakes, with what this process knows of them."""
+    return Pairs(get(slug))
+
+
+class Pairs:
+    """The pairs of an exercise, and the first public case that rules each of them out."""
+
+    def __init__(self, exercise: Exercise) -> None:
+        self._exercise = exercise
+        self._pairs = list(pairs(exercise, exercise.module("mistakes").MISTAKES))
+        self._ruled_out_by: dict[int, int] = {}
+        self._right = [_played_right(exercise, case) for case in casegen.public_cases(exercise)]
+
+    def possible(self, passed: AbstractSet[int]) -> Iterator[Hypothesis]:
+        """Yield the pairs that a submission may have made which passes these public cases.
+
+        They are given by their numbers, from 0.
+        """
+        for number, pair in enumerate(self._pairs):
+            if self._ruled_out_by.get(number) in passed:
+                continue
+            variant = compose(self._exercise, pair)
+            assert variant is not None  # noqa: S101  or it would be none of the pairs
+            hypothesis = Hypothesis(pair, variant)
+            if passed and number not in self._ruled_out_by:
+                self._ruled_out_by[number] = self._rule_out(hypothesis)
+                if self._ruled_out_by[number] in passed:
+                    continue
+            yield hypothesis
+
+    def _rule_out(self, hypothesis: Hypothesis) -> int:
+        """Return the first public case in which the pair gives what nobody has who passes it."""
+        cls = fresh(hypothesis.variant)
+        for number, item in enumerate(self._right):
+            if is_far_off(self._exercise, hypothesis, cls, item):
+                return number
+        return _BY_NONE
+
+
+def _played_right(exercise: Exercise, case: Case) -> JudgedCase:
+    """Return the case as the reference plays it, in the case's own dtype like a submission."""
+    results = play_exactly(exercise, reference_class(exercise), case, native=True)
+    played = PlayedCase(results=[result.value for result in results], complete=True)
+    return JudgedCase(case, played, expected_results(exercise, case), CaseVerdict(passed=True))
