@@ -8,8 +8,7 @@ import numpy as np
 
 from . import generated, parameters
 from .array import ndarray, unwrap
-from .compiler import Source
-from .launching import Launcher
+from .versions import Versions
 
 _BLOCK: Final = 32
 _MAX_BLOCKS: Final = 8
@@ -43,8 +42,7 @@ class ElementwiseKernel:
         self.name = self.__name__ = name
         self.no_return, self.return_tuple = no_return, return_tuple
         self._texts = {"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop}
-        self._options = options
-        self._built: dict[Any, Launcher] = {}
+        self._versions = Versions(name, self.params, options, self._code)
 
     def __call__(self, *args: Any, size: int = -1, block_size: int = 128,
                  stream: Any = None) -> Any:  # fmt: skip
@@ -103,24 +101,12 @@ class ElementwiseKernel:
         count = int(np.prod(shape))
         most = _MAX_SHARED_BLOCKS if any(p.raw for p in self.out_params) else _MAX_BLOCKS
         blocks = min(most, -(-count // _BLOCK))
-        launcher = self._launcher(types, scalars)
+        launcher = self._versions.launcher(types, scalars)
         launcher.launch((blocks,), (_BLOCK,), [*args, generated.indexer_bytes(count)])
 
-    def _launcher(self, types: dict[str, Any], scalars: frozenset[str]) -> Launcher:
-        key = (tuple(types.items()), scalars)
-        if key not in self._built:
-            source = self._source(types, scalars)
-            for others in generated.likely(self.params, types):
-                self._source(others, scalars)
-            self._built[key] = Launcher(
-                source.module().kernel(self.name), self.name, source.build, is_generated=True
-            )
-        return self._built[key]
-
-    def _source(self, types: dict[str, Any], scalars: frozenset[str]) -> Source:
-        """Ask for the kernel of these types to be built."""
+    def _code(self, types: dict[str, Any], scalars: frozenset[str]) -> str:
         outputs = frozenset(p.name for p in self.out_params)
-        code = generated.ELEMENTWISE.format(
+        return generated.ELEMENTWISE.format(
             support=generated.SUPPORT,
             typedefs=generated.typedefs(self.params, types),
             declarations=generated.declarations(self.params, types, scalars, outputs),
@@ -129,7 +115,6 @@ class ElementwiseKernel:
             operation=self.operation,
             **self._texts,
         )
-        return Source(code, self._options, ())
 
 
 def _argument(

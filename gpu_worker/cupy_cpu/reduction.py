@@ -9,9 +9,8 @@ import numpy as np
 
 from . import generated, parameters
 from .array import ndarray, unwrap
-from .compiler import Source
 from .dtypes import C_NAMES
-from .launching import Launcher
+from .versions import Versions
 
 
 class ReductionKernel:
@@ -40,8 +39,7 @@ class ReductionKernel:
             "identity": "" if identity is None else str(identity),
             "preamble": preamble,
         }
-        self._options = options
-        self._built: dict[Any, Launcher] = {}
+        self._versions = Versions(name, self.params, options, self._code)
 
     def __call__(self, *args: Any, out: Any = None, axis: Any = None, keepdims: bool = False,
                  stream: Any = None) -> Any:  # fmt: skip
@@ -105,24 +103,13 @@ class ReductionKernel:
         ]
         total = outputs[0]._values.size
         args += [generated.indexer_bytes(total), generated.indexer_bytes(count)]
-        self._launcher(types, scalars).launch((-(-total // 32),), (min(total, 32),), args)
+        launcher = self._versions.launcher(types, scalars)
+        launcher.launch((-(-total // 32),), (min(total, 32),), args)
 
-    def _launcher(self, types: dict[str, Any], scalars: frozenset[str]) -> Launcher:
-        key = (tuple(types.items()), scalars)
-        if key not in self._built:
-            source = self._source(types, scalars)
-            for others in generated.likely(self.params, types):
-                self._source(others, scalars)
-            self._built[key] = Launcher(
-                source.module().kernel(self.name), self.name, source.build, is_generated=True
-            )
-        return self._built[key]
-
-    def _source(self, types: dict[str, Any], scalars: frozenset[str]) -> Source:
-        """Ask for the kernel of these types to be built."""
+    def _code(self, types: dict[str, Any], scalars: frozenset[str]) -> str:
         outputs = frozenset(p.name for p in self.out_params)
         first = types[self.out_params[0].name]
-        code = generated.REDUCTION.format(
+        return generated.REDUCTION.format(
             support=generated.SUPPORT,
             typedefs=generated.typedefs(self.params, types),
             declarations=generated.declarations(self.params, types, scalars, outputs),
@@ -132,7 +119,6 @@ class ReductionKernel:
             reduce_type=self.reduce_type or C_NAMES[first],
             **self._texts,
         )
-        return Source(code, self._options, ())
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
