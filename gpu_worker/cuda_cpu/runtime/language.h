@@ -48,6 +48,8 @@ extern "C" __attribute__((error("A device's heap is not there on a processor. Ta
 #define assert(condition) ((condition) ? void(0) : learnml_trap(__LINE__))
 
 inline void __trap(int line = __builtin_LINE()) { learnml_trap(line); }
+// What it is given is not computed on a device either.
+#define __builtin_assume(condition) ((void)0)
 inline void __brkpt() {}
 inline void __nanosleep(unsigned) { learnml_pause(); }
 inline void __threadfence() { learnml_fence(); }

@@ -83,6 +83,7 @@ LEARNML_BOTH(fma)
 LEARNML_BOTH(isnan)
 LEARNML_BOTH(isinf)
 LEARNML_BOTH(isfinite)
+LEARNML_BOTH(signbit)
 #undef LEARNML_BOTH
 
 namespace learnml {
@@ -179,6 +180,22 @@ inline unsigned long long __brevll(unsigned long long x) {
 }
 inline int __double2hiint(double x) { return static_cast<int>(learnml::bits_as<unsigned long long>(x) >> 32); }
 inline int __double2loint(double x) { return static_cast<int>(learnml::bits_as<unsigned long long>(x)); }
+inline double __hiloint2double(int high, int low) {
+  return learnml::bits_as<double>(static_cast<unsigned long long>(static_cast<unsigned>(high)) << 32 | static_cast<unsigned>(low));
+}
+inline int __rhadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b + 1) >> 1); }
+inline unsigned __urhadd(unsigned a, unsigned b) { return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1); }
+inline unsigned __uhadd(unsigned a, unsigned b) { return static_cast<unsigned>((static_cast<unsigned long long>(a) + b) >> 1); }
+// Four products of bytes, added to a sum that wraps around.
+inline int __dp4a(int a, int b, int sum) {
+  auto total = static_cast<unsigned>(sum);
+  for (int i = 0; i < 32; i += 8) total += static_cast<unsigned>(static_cast<signed char>(a >> i) * static_cast<signed char>(b >> i));
+  return static_cast<int>(total);
+}
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
+  for (int i = 0; i < 32; i += 8) sum += (a >> i & 0xffu) * (b >> i & 0xffu);
+  return sum;
+}
 inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
 inline unsigned __sad(int a, int b, unsigned sum) { return sum + (a > b ? static_cast<unsigned>(a) - b : static_cast<unsigned>(b) - a); }
 inline unsigned __usad(unsigned a, unsigned b, unsigned sum) { return sum + (a > b ? a - b : b - a); }

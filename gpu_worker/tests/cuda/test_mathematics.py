@@ -64,7 +64,7 @@ def test_numbers_become_whole_as_on_a_device(device: Device) -> None:
 
 def test_functions_that_the_c_library_does_not_have(device: Device) -> None:
     x, d = device.array([2, 3, 6]), device.array([2, 3, 6], np.float64)
-    out, bits = device.empty(11), device.empty(6, np.int64)
+    out, bits = device.empty(11), device.empty(13, np.int64)
 
     device.launch(kernel(ROUNDING, "others"), (1,), (1,), (x, d, out, bits))
 
@@ -72,4 +72,6 @@ def test_functions_that_the_c_library_does_not_have(device: Device) -> None:
     seventh = np.float32(1) / np.float32(7)
     wanted = [7, seventh, 7, seventh, thirds[0][0], thirds[1][0], roots[0][0], roots[1][0]]
     assert out.host.tolist() == [*wanted, 3e8, thirds[1][0], 4_294_967_040]
-    assert bits.host.tolist() == [15, -(2**63), 17, 1, 64, 1]
+    averages = [-1, 2**31 + 1, 2**31]
+    products = [2 - 3 + 8 - 127 * 128 + 5, 2 + 3 * 255 + 8 + 128 * 128 + 5]
+    assert bits.host.tolist() == [15, -(2**63), 17, 1, 64, 1, *averages, *products, 1, 1]

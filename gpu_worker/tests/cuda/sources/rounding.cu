@@ -18,4 +18,9 @@ extern "C" __global__ void others(const float *x, const double *d, float *out, l
   out[8] = __fmaf_rz(3.0f, 1e8f, 0.5f), out[9] = __fdiv_ru(1.0f, 3.0f), out[10] = __uint2float_rz(0xffffffffu);
   bits[0] = __umul24(0x1000003u, 5), bits[1] = (long long)__brevll(1), bits[2] = __sad(-3, 4, 10);
   bits[3] = __funnelshift_lc(1, 2, 40), bits[4] = __mul64hi(1ll << 40, 1ll << 30), bits[5] = clock() >= 0;
+  bits[6] = __rhadd(-3, 0), bits[7] = __urhadd(0xffffffffu, 2), bits[8] = __uhadd(0xffffffffu, 2);
+  bits[9] = __dp4a(0x01ff027f, 0x02030480, 5), bits[10] = __dp4a(0x01ff0280u, 0x02030480u, 5u);
+  bits[11] = __hiloint2double(__double2hiint(d[2]), __double2loint(d[2])) == d[2];
+  bits[12] = signbit(-0.0f) + 2 * signbit(d[0]);
+  __builtin_assume(x[0] > 0);
 }
