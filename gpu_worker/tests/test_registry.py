@@ -32,6 +32,7 @@ def bank(slug: str) -> list[KnownMistake]:
 def test_all_exercises_are_there_with_their_tracks() -> None:
     assert {slug: (get(slug).class_name, get(slug).tracks) for slug in slugs()} == {
         "layernorm": ("LayerNormScratch", ("numpy", "cupy")),
+        "layernorm_fused_forward": ("LayerNormScratch", ("cupy",)),
         "rmsnorm": ("RMSNormScratch", ("numpy", "cupy")),
         "rmsnorm_fused_backward": ("RMSNormScratch", ("cupy",)),
         "rmsnorm_fused_forward": ("RMSNormScratch", ("cupy",)),

@@ -25,7 +25,7 @@ STEPS = [slug for slug in OFFERING if Track.NUMPY not in get(slug).tracks]
 
 def test_a_cpu_node_offers_the_track() -> None:
     assert sorted([*BOTH, *STEPS]) == OFFERING
-    assert len(STEPS) == 5
+    assert len(STEPS) == 6
     assert devices.gradable_tracks(QUEUE_CPU) == [Track.NUMPY, Track.CUPY]
     assert devices.gradable_tracks(QUEUE_GPU) == []
     assert any(text.startswith("functional CuPy on CPU") for text in node.node_report().devices)
