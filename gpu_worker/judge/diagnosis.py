@@ -160,12 +160,28 @@ class _Search:
             return False
         if hypothesis.wide_results and not self._leaks_always():
             return False
-        if not all(self._explains_run(hypothesis, run) for run in self.runs):
+        if self._is_refuted(hypothesis):
             return False
         if not hypothesis.loses_digits or self._loses_digits(hypothesis):
             return True
         if len(hypothesis.mistakes) == 1:
             self.not_lost |= hypothesis.ids
+        return False
+
+    def _is_refuted(self, hypothesis: Hypothesis) -> bool:
+        """True if a case is not explained; first of all the one that refuted it the last time."""
+        memory, key = pairs_of(self.exercise.slug).refuted_at, hypothesis.variants
+        if key in memory and not hypothesis.keeps_state:
+            run, place = memory[key]
+            again = self.runs[run][place : place + 1] if run < len(self.runs) else []
+            if not self._explains_run(hypothesis, again):
+                return True
+        for number, items in enumerate(self.runs):
+            cls = fresh(hypothesis.variant)
+            for place, item in enumerate(items):
+                if not self._explains_case(hypothesis, cls, item):
+                    memory[key] = number, place
+                    return True
         return False
 
     def _leaks_always(self) -> bool:
@@ -182,10 +198,11 @@ class _Search:
 
     def _explains_run(self, hypothesis: Hypothesis, run: Iterable[JudgedCase]) -> bool:
         cls = fresh(hypothesis.variant)
-        return all(
-            self._says_nothing(item, hypothesis)
-            or explains_case(self.exercise, hypothesis, cls, item)
-            for item in run
+        return all(self._explains_case(hypothesis, cls, item) for item in run)
+
+    def _explains_case(self, hypothesis: Hypothesis, cls: type, item: JudgedCase) -> bool:
+        return self._says_nothing(item, hypothesis) or explains_case(
+            self.exercise, hypothesis, cls, item
         )
 
     def _may_lose_digits(self, hypothesis: Hypothesis) -> bool:

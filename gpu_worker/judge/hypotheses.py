@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,11 @@ class Hypothesis:
         return frozenset(known.id for known in self.mistakes)
 
     @property
+    def variants(self) -> tuple[type | None, ...]:
+        """The variants of its mistakes, each by itself: what tells it from any other."""
+        return tuple(known.variant for known in self.mistakes)
+
+    @property
     def native(self) -> bool:
         """True if it is played in the case's own dtype."""
         return any(known.native for known in self.mistakes)
@@ -47,6 +53,14 @@ class Hypothesis:
     def loses_digits(self) -> bool:
         """True if the mistake is that digits are lost, so that they must be seen to be."""
         return any(known.loses_digits for known in self.mistakes)
+
+    @property
+    def keeps_state(self) -> bool:
+        """True if what it gives may depend on the cases before: see `bank.Bank.variant`."""
+        functions = (value for cls in self.variant.__mro__ for value in vars(cls).values())
+        return any(
+            "shared" in _names_in(f.__code__) for f in functions if isinstance(f, FunctionType)
+        )
 
     @property
     def on_grid(self) -> bool:
@@ -81,6 +95,11 @@ def pairs(
             continue
         if not steps[id(one)] & steps[id(other)]:
             yield one, other
+
+
+def _names_in(code: CodeType) -> set[str]:
+    inner = [_names_in(part) for part in code.co_consts if isinstance(part, CodeType)]
+    return set(code.co_names).union(*inner)
 
 
 def fresh(variant: type) -> type:

@@ -38,6 +38,9 @@ class Pairs:
         self._exercise = exercise
         self._pairs = list(pairs(exercise, exercise.module("mistakes").MISTAKES))
         self._ruled_out_by: dict[int, int] = {}
+        self.refuted_at: dict[tuple[type | None, ...], tuple[int, int]] = {}
+        """The run and the case, by their numbers, that last spoke against a hypothesis: the cases
+        of another grading are drawn from the same plans, so that they often do again."""
         self._right = [_played_right(exercise, case) for case in casegen.public_cases(exercise)]
 
     def possible(self, passed: AbstractSet[int]) -> Iterator[Hypothesis]:
