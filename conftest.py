@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -18,6 +18,7 @@ import pytest
 from tests.platform.instance import (
     DEMO_PASSWORD,
     OUTSIDE_VARIABLES,
+    PATIENCE_SECONDS,
     PROJECT,
     Instance,
     runtime_python,
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from pytest_django import DjangoDbBlocker
 
 CHROMIUM = "/usr/bin/chromium"
-EXPECT_MS = 30_000
+# Limits for what never comes, not for how fast a busy machine is.
+EXPECT_MS = 1000 * PATIENCE_SECONDS
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -257,14 +259,26 @@ def chromium() -> Iterator[Browser]:
     """
     from playwright.sync_api import expect, sync_playwright
 
-    # A limit for what never comes, not for how fast a busy machine is.
     expect.set_options(timeout=EXPECT_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=CHROMIUM, args=CHROMIUM_ARGUMENTS, headless=True
         )
+        browser.new_context = patient(browser.new_context)
+        browser.new_page = patient(browser.new_page)
         yield browser
         browser.close()
+
+
+def patient(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `make` of a browser, so that what it makes waits longer than Playwright's 30 s."""
+
+    def made(*arguments: Any, **options: Any) -> Any:
+        context = make(*arguments, **options)
+        context.set_default_timeout(EXPECT_MS)
+        return context
+
+    return made
 
 
 def lay_out_at_once(context: BrowserContext) -> None:

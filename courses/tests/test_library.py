@@ -51,7 +51,7 @@ def run(code: str, folder: Path) -> str:
     path = folder / "program.py"
     path.write_text(code, encoding="utf-8")
     command = [sys.executable, "-I", "-W", "error", str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=180).stdout
 
 
 def test_listings_print_what_stands_below_them(chapter: ChapterContent, tmp_path: Path) -> None:

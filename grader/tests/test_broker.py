@@ -64,7 +64,7 @@ def test_a_real_broker_takes_counts_and_hands_out_by_priority(redis_server: str)
         queue = connection.SimpleQueue("cpu")
         got = []
         for _ in range(3):
-            message = queue.get(timeout=5)
+            message = queue.get(timeout=180)
             assert message.headers["task"] == TASK_GRADE
             got.append(message.payload[0][0]["number"])
             message.ack()

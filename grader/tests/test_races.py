@@ -38,7 +38,7 @@ def at_once(call: Callable[[int], Any], threads: int = THREADS) -> list[Any]:
 
     def run(number: int) -> Any:
         try:
-            barrier.wait(timeout=20)
+            barrier.wait(timeout=180)
             return call(number)
         except errors.Refused as refusal:
             return refusal

@@ -50,7 +50,7 @@ class Reader:
             env={"PATH": "/usr/local/bin:/usr/bin:/bin", "TOKEN": self.token, "NO_PROXY": "*"},
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=180,
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         return done.stdout

@@ -224,7 +224,7 @@ def test_the_script_for_home_runs_on_the_downloaded_text(page: Page, tmp_path: P
         files.append(tmp_path / download.value.suggested_filename)
         download.value.save_as(files[-1])
     done = subprocess.run(
-        [sys.executable, "-I", *map(str, files)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-I", *map(str, files)], capture_output=True, text=True, timeout=180
     )
     assert done.returncode == 1
     assert "1 of 4 public cases passed" in done.stdout

@@ -22,7 +22,7 @@ def test_there_are_listings() -> None:
 @pytest.mark.parametrize("listing", LISTINGS, ids=lambda path: path.name)
 def test_a_listing_prints_what_the_page_says(listing: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-I", str(listing)], capture_output=True, check=True, timeout=60
+        [sys.executable, "-I", str(listing)], capture_output=True, check=True, timeout=180
     )
     assert done.stderr == b""
     assert done.stdout == listing.with_name(f"{listing.name}.out").read_bytes()

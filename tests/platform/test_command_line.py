@@ -27,7 +27,7 @@ def manage(*arguments: str, data: Path, **environment: str) -> subprocess.Comple
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
     )
 
 
