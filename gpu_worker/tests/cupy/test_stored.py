@@ -11,7 +11,8 @@ from gpu_worker.tests.cupy.conftest import GradeCupy
 
 FINDINGS = {
     *("argument-count", "atomic-sum", "compile-error", "divergent-barrier", "global-race"),
-    *("integer-division", "launch-size", "misaligned-access", "missing-barrier"),
+    *("half-accumulation", "index-overflow", "integer-division", "launch-size"),
+    *("misaligned-access", "missing-barrier", "warp-size"),
     *("order-dependent", "out-of-bounds-read", "out-of-bounds-write", "read-after-free"),
     "shared-size",
     *("uninitialised-global", "uninitialised-shared", "unwritten-output", "wrong-array-type"),
@@ -24,6 +25,7 @@ NEED_HIDDEN_CASES = {
     "copies_beyond_the_row",
     "eight_bytes",
     "fused_function",
+    "half_precision_sum",
     "half_the_warp_summed",
     "layout_ignored",
     "long_rows_read_again",
@@ -33,6 +35,7 @@ NEED_HIDDEN_CASES = {
     "part_for_each_row",
     "one_sweep_and_the_output",
     "pairs_misaligned",
+    "product_beyond_32_bits",
     "reads_for_each_sum",
     "reads_x_twice",
     "row_as_long_as_the_block",
