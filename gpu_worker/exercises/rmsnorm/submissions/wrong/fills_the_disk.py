@@ -1,6 +1,7 @@
 # outcome: runtime_error
 # diagnosis: any
 # catalogue: 39
+# limits: scratch_megabytes=2
 import numpy as np
 
 
