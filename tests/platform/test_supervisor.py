@@ -167,23 +167,40 @@ def test_killed_web_leaves_no_second_listener(running: Instance) -> None:
     assert not set(family) & set(running.processes())
 
 
-def test_stop_signals_end_everything_and_later_starts_keep_the_accounts(
+def assert_stops(instance: Instance, number: signal.Signals) -> None:
+    """Ask for an end: it waits for seconds, not longer, and leaves nothing."""
+    assert instance.stop(number) == 0
+    assert instance.processes() == {}
+    assert "Traceback" not in instance.output()
+
+
+def test_a_data_folder_is_used_again_after_a_stop_a_kill_and_the_loss_of_its_database(
     make_instance: MakeInstance,
 ) -> None:
-    instance = make_instance(start=False)
-    key = ""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        instance.start().wait_until_ready()
-        if key:
-            assert "Preparing" not in instance.output()
-            assert f"password: {DEMO_PASSWORD}" in instance.output()
-            assert (instance.data_dir / "secret_key").read_text() == key
-        # It waits for seconds, not longer.
-        assert instance.stop(number) == 0
-        assert instance.processes() == {}
-        assert "Traceback" not in instance.output()
-        key = (instance.data_dir / "secret_key").read_text()
-        instance.environment["LEARNML_DEMO_PASSWORD"] = "another"
+    instance = make_instance()
+    key = (instance.data_dir / "secret_key").read_text()
+    assert_stops(instance, signal.SIGINT)
+
+    instance.environment["LEARNML_DEMO_PASSWORD"] = "another"
+    instance.start().wait_until_ready()
+    assert "Preparing" not in instance.output()
+    assert f"password: {DEMO_PASSWORD}" in instance.output()
+    assert (instance.data_dir / "secret_key").read_text() == key
+    instance.wait_until_graders_work()
+    assert instance.process is not None
+    instance.process.kill()
+    instance.process.wait()
+    wait_for(
+        lambda: not instance.processes(), PATIENCE_SECONDS, f"no process: {instance.processes()}"
+    )
+
+    for path in instance.data_dir.glob("db.sqlite3*"):
+        path.unlink()
+    instance.start().wait_until_ready()
+    assert "Preparing" in instance.output()
+    assert (instance.data_dir / "secret_key").read_text() == key
+    assert instance.get("/")[0] == 200
+    assert_stops(instance, signal.SIGTERM)
 
 
 def test_signal_while_starting_ends_everything(make_instance: MakeInstance) -> None:
@@ -192,30 +209,6 @@ def test_signal_while_starting_ends_everything(make_instance: MakeInstance) -> N
     time.sleep(0.5)
     assert instance.stop() == 0
     assert instance.processes() == {}
-
-
-def test_killed_supervisor_leaves_no_process_and_the_folder_can_be_used_again(
-    make_instance: MakeInstance,
-) -> None:
-    instance = make_instance()
-    instance.wait_until_graders_work()
-    assert instance.process is not None
-    instance.process.kill()
-    instance.process.wait()
-    wait_for(
-        lambda: not instance.processes(), PATIENCE_SECONDS, f"no process: {instance.processes()}"
-    )
-    instance.start().wait_until_ready()
-    assert instance.get("/")[0] == 200
-
-
-def test_lost_database_is_made_again(make_instance: MakeInstance) -> None:
-    instance = make_instance(start=False)
-    for path in instance.data_dir.glob("db.sqlite3*"):
-        path.unlink()
-    instance.start().wait_until_ready()
-    assert "Preparing" in instance.output()
-    assert instance.get("/")[0] == 200
 
 
 def test_long_data_path_gets_a_short_private_socket(make_instance: MakeInstance) -> None:
@@ -230,6 +223,7 @@ def test_long_data_path_gets_a_short_private_socket(make_instance: MakeInstance)
     socket_path = Path(environment_of(instance.part_pid("web") or 0)["LEARNML_QUEUE_SOCKET"])
     assert len(os.fsencode(socket_path)) <= 100
     assert stat.S_IMODE(socket_path.parent.stat().st_mode) == 0o700
+    assert_stops(instance, signal.SIGHUP)
 
 
 def test_taken_port_is_refused_with_the_way_out(make_instance: MakeInstance) -> None:
