@@ -74,7 +74,7 @@ def instance(make_module_instance: MakeInstance) -> Instance:
     """One whose parts are killed; it soon misses a worker that says nothing any more."""
     return make_module_instance(
         LEARNML_HEARTBEAT_SECONDS="0.5",
-        LEARNML_HEARTBEAT_TIMEOUT_SECONDS="3",
+        LEARNML_HEARTBEAT_TIMEOUT_SECONDS="6",
         LEARNML_SWEEP_INTERVAL_SECONDS="1",
     )
 

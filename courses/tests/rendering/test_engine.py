@@ -110,13 +110,13 @@ def test_a_dead_child_is_an_error_and_not_a_dead_process(
 
 def test_a_child_that_hangs_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     child = tmp_path / "child.py"
-    child.write_text("import time; time.sleep(60)")
+    child.write_text("import time; time.sleep(600)")
     monkeypatch.setattr(tex, "CHILD_PATH", child)
     monkeypatch.setattr(tex, "CHILD_WALL_LIMIT_SECONDS", 0.3)
     started = time.monotonic()
     with pytest.raises(RenderError, match="did not finish"):
         render_all({"a": Source("tex_inline", "x")})
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 180
 
 
 def test_a_missing_interpreter_is_a_render_error(monkeypatch: pytest.MonkeyPatch) -> None:
