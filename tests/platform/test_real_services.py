@@ -30,15 +30,6 @@ def test_embedded_services_grade(platform_instance: Instance) -> None:
     assert_grades(platform_instance)
 
 
-def test_real_redis_is_used_instead_of_the_embedded_queue(
-    make_instance: MakeInstance, redis_server: str
-) -> None:
-    instance = make_instance(REDIS_URL=redis_server)
-    assert instance.part_pid("queue") is None
-    assert not (instance.data_dir / "queue").exists()
-    assert_grades(instance)
-
-
 def test_real_postgres_is_used_instead_of_the_file(
     make_instance: MakeInstance, postgres_server: str
 ) -> None:
@@ -53,13 +44,16 @@ def test_real_postgres_is_used_instead_of_the_file(
     assert "DATABASE_URL" not in environment_of(worker)
 
 
-def test_submission_made_while_the_queue_is_away_is_graded_later(
+def test_real_redis_is_used_and_what_comes_while_it_is_away_is_graded_later(
     make_instance: MakeInstance, tmp_path: Path
 ) -> None:
     port = free_port()
     with run_redis(tmp_path, port) as url:
         instance = make_instance(REDIS_URL=url)
         instance.wait_until_graders_work()
+        assert instance.part_pid("queue") is None
+        assert not (instance.data_dir / "queue").exists()
+        assert_grades(instance)
         client = Client(instance.base_url, "learner")
     assert instance.get("/")[0] == 200, "pages need no queue"
     assert instance.ready_report()["queue"] == "unreachable"
