@@ -41,10 +41,16 @@ class MutantResult:
 
 
 def check_stored(
-    exercise: Exercise, zygote: Zygote, *, seeds: int = 1, quick: bool = False
+    exercise: Exercise,
+    zygote: Zygote,
+    *,
+    seeds: int = 1,
+    first_seed: int | None = None,
+    quick: bool = False,
 ) -> Iterator[tuple[Stored, str]]:
     """Grade every stored submission; yield it with what is not as its header says, or nothing.
 
+    Each is graded with `seeds` seeds: those from `first_seed` on, or any where there is none.
     `quick` leaves out those that are there to run into a limit of their own, and those whose
     kernels would have to be built, unless the exercise is about nothing else. The latter are left
     out too where nothing can build them.
@@ -59,7 +65,7 @@ def check_stored(
             if (quick and item.limits) or (without_kernels and item.has_kernels):
                 continue
             complaint = ""
-            for _ in range(seeds):
+            for number in range(seeds):
                 graded = _grade(
                     exercise,
                     item.source,
@@ -67,6 +73,7 @@ def check_stored(
                     item.limits,
                     timed=item.kind == "wrong",
                     track=track,
+                    seed=None if first_seed is None else first_seed + number,
                 )
                 named = [mistake.id for mistake in graded.report.mistakes]
                 found = [finding.kind for finding in graded.report.findings]
@@ -112,9 +119,17 @@ def _grade(
     timed: bool = False,
     track: Track = Track.NUMPY,
     named: bool = True,
+    seed: int | None = None,
 ) -> Graded:
     return grade_source(
-        exercise.slug, track, source, zygote=zygote, limits=limits, timed=timed, named=named
+        exercise.slug,
+        track,
+        source,
+        zygote=zygote,
+        limits=limits,
+        timed=timed,
+        named=named,
+        seed=seed,
     )
 
 
