@@ -1,7 +1,7 @@
 """What the site may ask of the engine beside a grading: whether an exercise tells right from wrong.
 
-The only door from `grader` to the judge: publishing an exercise runs its stored submissions here,
-and `manage.py check_exercises` its mutants too, in a sandbox of their own.
+The only door from `grader` to the judge: publishing an exercise and `manage.py check_exercises`
+run its stored submissions and mutants here, in a sandbox of their own.
 """
 
 from __future__ import annotations

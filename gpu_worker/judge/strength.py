@@ -82,13 +82,18 @@ def check_stored(
 
 
 def check_mutants(
-    exercise: Exercise, zygote: Zygote, *, per_solution: int | None = None
+    exercise: Exercise,
+    zygote: Zygote,
+    *,
+    per_solution: int | None = None,
+    first_seed: int | None = None,
 ) -> Iterator[MutantResult]:
     """Grade the mutants of every stored correct solution, of all tracks.
 
     Programs with kernels are left out. `per_solution` takes that many of each, spread over its
     text. A mutant that passes is graded again: if any further grading refuses it, the cases can
-    miss it, and it has survived; if none does, nothing that they look at has changed.
+    miss it, and it has survived; if none does, nothing that they look at has changed. The gradings
+    have the seeds from `first_seed` on, or any where there is none.
 
     Raises:
         SandboxError: the sandbox failed.
@@ -99,12 +104,18 @@ def check_mutants(
                 continue
             name = item.path.stem if track is Track.NUMPY else f"{track}/{item.path.stem}"
             for mutant in _spread(mutants(item.source), per_solution):
-                yield MutantResult(name, mutant, _fate(exercise, mutant, zygote, track))
+                fate = _fate(exercise, mutant, zygote, track, first_seed)
+                yield MutantResult(name, mutant, fate)
 
 
-def _fate(exercise: Exercise, mutant: Mutant, zygote: Zygote, track: Track) -> Fate:
+def _fate(
+    exercise: Exercise, mutant: Mutant, zygote: Zygote, track: Track, first_seed: int | None
+) -> Fate:
     for number in range(1 + FURTHER_SEEDS):
-        graded = _grade(exercise, mutant.source, zygote, _MUTANT_LIMITS, track=track, named=False)
+        seed = None if first_seed is None else first_seed + number
+        graded = _grade(
+            exercise, mutant.source, zygote, _MUTANT_LIMITS, track=track, named=False, seed=seed
+        )
         if graded.outcome is not Outcome.ACCEPTED:
             return Fate.SURVIVED if number else Fate.KILLED
     return Fate.EQUIVALENT

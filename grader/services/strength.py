@@ -8,16 +8,25 @@ from grader.registry import find_spec
 
 _SHOWN: Final = 5
 _SEED: Final = 1
+_MUTANTS: Final = 2
+"""Of each correct solution; `manage.py check_exercises` takes more."""
 
 
 def why_not_publishable(slug: str) -> str:
-    """Grade the exercise's stored submissions once; return what speaks against it, or nothing.
+    """Grade the exercise's stored submissions and a few mutants; return what speaks against it.
 
-    On the same cases each time, so that trying again changes nothing. Takes a minute: every
-    submission runs in the sandbox, on the machine that asks.
+    That is nothing where its cases tell wrong from right. On the same cases each time, so that
+    trying again changes nothing. Takes a minute: all of them run in the sandbox of this machine.
     """
     # The judge needs NumPy, which the site loads for nothing else.
-    from gpu_worker.checking import HeaderError, SandboxError, Zygote, check_stored
+    from gpu_worker.checking import (
+        Fate,
+        HeaderError,
+        SandboxError,
+        Zygote,
+        check_mutants,
+        check_stored,
+    )
 
     spec = find_spec(slug)
     if spec is None:
@@ -28,6 +37,8 @@ def why_not_publishable(slug: str) -> str:
     try:
         with Zygote() as zygote:
             checked = list(check_stored(spec, zygote, first_seed=_SEED, quick=True))
+            mutants = check_mutants(spec, zygote, per_solution=_MUTANTS, first_seed=_SEED)
+            survived = [result for result in mutants if result.fate is Fate.SURVIVED]
     except HeaderError as error:
         return f"A stored submission cannot be used: {error}"
     except SandboxError as error:
@@ -38,6 +49,13 @@ def why_not_publishable(slug: str) -> str:
     if not checked:
         return f"{slug} has no stored submissions, so nothing shows that its cases work. Add some."
     complaints = [complaint for _, complaint in checked if complaint]
+    if survived and not complaints:
+        first = survived[0]
+        return (
+            f"The cases miss a mistake: {first.submission} with line {first.mutant.line} changed "
+            f"({first.mutant.change}) is accepted once and refused another time. Add a case that "
+            f"shows it every time, and run manage.py check_exercises {slug}."
+        )
     if not complaints:
         return ""
     more = len(complaints) - _SHOWN

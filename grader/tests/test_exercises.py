@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from courses.models import Chapter
-from gpu_worker.checking import SandboxError
+from gpu_worker.checking import Fate, SandboxError
 from gpu_worker.exercises import get
 from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.tests.conftest import RIGHT
@@ -196,6 +197,22 @@ class TestAdmin:
         hidden = {key: value for key, value in self.DATA.items() if key != "is_published"}
         assert admin.post(url, hidden).status_code == 302
         assert not Exercise.objects.get().is_published
+
+    @pytest.mark.usefixtures("few_submissions")
+    def test_a_mutant_that_the_cases_miss_forbids_publishing(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[dict[str, Any]] = []
+
+        def survives(*args: object, **options: Any) -> list[SimpleNamespace]:
+            asked.append(options)
+            mutant = SimpleNamespace(line=7, change="* becomes / in x * x")
+            return [SimpleNamespace(submission="one", mutant=mutant, fate=Fate.SURVIVED)]
+
+        monkeypatch.setattr("gpu_worker.checking.check_mutants", survives)
+        reason = why_not_publishable("rmsnorm")
+        assert "one with line 7 changed (* becomes / in x * x) is accepted once" in reason
+        assert asked == [{"per_solution": 2, "first_seed": 1}]
 
     def test_what_is_published_already_is_saved_without_a_check(
         self, admin: Client, chapter: Chapter, monkeypatch: pytest.MonkeyPatch
