@@ -174,6 +174,9 @@ def _excess(
         return math.inf
     if exact_as is not None:
         dtype = min(dtype, exact_as, key=lambda one: one.itemsize)
+    if known.native and case.own_parameters:
+        # The variant's gradients have the dtype that the reference makes its parameters with.
+        dtype = min(dtype, variant.value.dtype, key=lambda one: one.itemsize)
     value = variant.value.astype(np.float64)
     limit = limit_in_units(
         dtype,
