@@ -10,10 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import Budget
 from gpu_worker.protocol import Counted, CountedCall, Failure, GroupResult
+
+_ONLY_LAUNCHES: Final = (
+    "What is moved would do, but a copy from one array to another is a launch too, and so is every "
+    "operation between arrays."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class Spent:
         """Whether the call stayed within the budget, and moved what any right program must."""
         if self.call is None or self.too_little:
             return False
-        return not self.too_much and not self.too_narrow
+        return not self.too_much and not self.by_the_host and not self.too_narrow
 
     @property
     def too_little(self) -> bool:
@@ -45,11 +51,25 @@ class Spent:
         return call is not None and call.bytes_read + call.bytes_written < call.bytes_least
 
     @property
+    def by_the_host(self) -> bool:
+        """Whether nothing was launched."""
+        return self.call is not None and self.call.launches == 0
+
+    @property
     def too_much(self) -> bool:
         """Whether more was moved or launched than is allowed."""
+        return self.too_many or self.moved > self.budget.moved
+
+    @property
+    def too_many(self) -> bool:
+        """Whether more was launched than is allowed."""
         most = self.budget.launches
-        launched = self.call is not None and most is not None and self.call.launches > most
-        return launched or self.moved > self.budget.moved
+        return self.call is not None and most is not None and self.call.launches > most
+
+    @property
+    def only_launches(self) -> bool:
+        """Whether nothing but the number of launches speaks against the call."""
+        return self.too_many and self.moved <= self.budget.moved and not self.too_narrow
 
     @property
     def too_narrow(self) -> bool:
@@ -110,7 +130,8 @@ def over_budget(spendings: Sequence[Spent]) -> Failure | None:
     over = next((one for one in spendings if not one.kept), None)
     if over is None:
         return None
-    return Failure(message=f"Every result is right. {_measured(over)} {over.budget.explanation}")
+    reason = f"{_measured(over)} {_ONLY_LAUNCHES}" if over.only_launches else _measured(over)
+    return Failure(message=f"Every result is right. {reason} {over.budget.explanation}")
 
 
 def _measured(over: Spent) -> str:
@@ -118,6 +139,11 @@ def _measured(over: Spent) -> str:
     size = " × ".join(map(str, budget.shape))
     if call is None:
         return f"But no call of {budget.direction} could be counted for x of shape {size}."
+    if over.by_the_host and not over.too_little and not over.too_much:
+        return (
+            f"But for x of shape {size}, {budget.direction} launched no kernel: the budget is "
+            "about what the device does, and the host did it."
+        )
     if over.too_little:
         return (
             f"But for x of shape {size}, {budget.direction} was seen to move only "

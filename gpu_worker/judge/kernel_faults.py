@@ -11,7 +11,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "out-of-bounds-write": "A thread writes beyond the end, or before the beginning, of an array. "
     "Check the index against the number of elements, above all in the last block.",
     "misaligned-access": "A vector load or store needs an address that is a multiple of its size. "
-    "Rows of an odd length do not begin at one: use vectors only where they do.",
+    "Rows whose length the vector does not divide do not begin at one: use vectors where they do.",
     "read-after-free": "A kernel uses an array that is gone. Keep a reference to it.",
     "null-pointer": "A kernel uses an array that was not given, or has no elements.",
     "other-threads-local-memory": "A thread uses the address of another thread's local variable.",

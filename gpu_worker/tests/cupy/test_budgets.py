@@ -56,7 +56,13 @@ def test_over_one_budget_the_numbers_and_the_way_out_are_told() -> None:
 def test_launches_have_a_bound_of_their_own() -> None:
     passed, kept, message = judged(counted((16, 1024), 2.0, 2), counted((8, 4096), 2.0))
     assert (passed, kept) == (False, 1)
-    assert "in 2 launches; allowed are 2.25 times in 1 launch." in message
+    assert "in 2 launches; allowed are 2.25 times in 1 launch. What is moved would do," in message
+
+
+def test_what_launches_nothing_was_not_done_on_the_device() -> None:
+    passed, kept, message = judged(counted((16, 1024), 2.0, 0), counted((8, 4096), 2.0))
+    assert (passed, kept) == (False, 1)
+    assert "forward launched no kernel" in message
 
 
 def test_loads_and_stores_have_a_width() -> None:
