@@ -23,7 +23,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "order-dependent": "The result depends on the order in which threads run. Something is shared "
     "without a barrier or an atomic operation, or a variable is read that was given no value.",
     "uninitialised-shared": "A thread reads shared memory that nothing was written to. It does not "
-    "begin as zero.",
+    "begin as zero, nor as an initial value or a constructor in the source would have it.",
     "uninitialised-global": "A thread reads elements of an array that nothing was written to.",
     "global-race": "Two threads write the same element of an array, or one reads what another "
     "writes, without an atomic operation.",

@@ -193,8 +193,9 @@ class Words:
         place = self.places.shared(finding.address)
         return Kind.UNINITIALISED_SHARED, (
             f"{self._thread(finding).capitalize()} reads {place} before any thread of its block "
-            "has written it. Shared memory begins with junk: what another kernel left there. Fill "
-            "all of it first, for example with 0 for the warps that do not exist."
+            "has written it. Shared memory begins with junk, what another kernel left there, "
+            "whatever its declaration says: no initial value is put there and no constructor runs. "
+            "Fill all of it first, for example with 0 for the warps that do not exist."
         )
 
     def uninitialised_global(self, finding: abi.Finding) -> tuple[Kind, str]:

@@ -38,6 +38,12 @@ extern "C" int learnml_print(const char *format, ...) {
   return length;
 }
 
+// Nor does a device run destructors when a program ends.
+extern "C" {
+__attribute__((visibility("hidden"))) void *__dso_handle = nullptr;
+__attribute__((visibility("hidden"))) int __cxa_atexit(void (*)(void *), void *, void *) { return 0; }
+}
+
 extern "C" long long learnml_clock() {
   return learnml::launch ? static_cast<long long>(learnml::launch->steps) : 0;
 }
@@ -54,6 +60,11 @@ extern "C" __attribute__((visibility("default"))) uint64_t learnml_dynamic_share
 
 extern "C" __attribute__((visibility("default"))) void learnml_release(uint8_t *before) { free(before); }
 
+// A device runs no constructor of a `__shared__` variable: each counts as made before a thread comes to it.
+static void skip_constructors() {
+  memset(__start_learnml_made, 1, static_cast<size_t>(__stop_learnml_made - __start_learnml_made));
+}
+
 // Returns 0; -1 if there was no memory, -2 if the other half is of another version.
 extern "C" __attribute__((visibility("default"))) int learnml_launch(learnml::Launch *request) {
   using namespace learnml;
@@ -62,6 +73,7 @@ extern "C" __attribute__((visibility("default"))) int learnml_launch(learnml::La
   shared_cell_count = (static_shared_bytes() + request->dynamic_shared_bytes + 1) / 2;
   shared_cells = static_cast<SharedCell *>(calloc(shared_cell_count + 1, sizeof(SharedCell)));
   if (!shared_cells) return -1;
+  skip_constructors();
   launch = request;
   arguments = request->arguments;
   random_state = request->seed * 2654435761u + 88172645463325252ull;

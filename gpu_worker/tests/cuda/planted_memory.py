@@ -72,6 +72,22 @@ NEVER_WRITTEN = Planted(
     lambda device: ((1,), (32,), (device.empty(32),)),
 )
 
+NEVER_MADE = Planted(
+    "shared variable whose constructor alone gives it a value",
+    "uninitialised-shared",
+    "#include <cuda_fp16.h>\nstruct Sum { float value; __device__ Sum() : value(threadIdx.x) {} __device__ ~Sum() {} };\n"
+    + twins(
+        "const float *x, float *y",
+        "__shared__ Sum sums[32];\ny[threadIdx.x] = sums[threadIdx.x].value; // HERE",
+        "__shared__ Sum sums[32];\n__shared__ __half halves[32];\n__shared__ __half2 pairs[32];\n"
+        "sums[threadIdx.x].value = x[threadIdx.x];\nhalves[threadIdx.x] = x[threadIdx.x];\npairs[threadIdx.x] = __floats2half2_rn(x[threadIdx.x], 0);\n"
+        "__syncthreads();\nconst int other = 31 - threadIdx.x;\n"
+        "y[threadIdx.x] = sums[other].value + __half2float(halves[other]) + __low2float(pairs[other]);",
+    ),
+    lambda device: ((2,), (32,), (device.array(np.arange(32)), device.empty(32))),
+    says="whatever its declaration says",
+)
+
 FAR_BEFORE = Planted(
     "index far below zero",
     "out-of-bounds-write",
