@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -32,7 +32,7 @@ def library() -> Any:
 def view(values: Any) -> Any:
     """Return a `cupy.ndarray` over device memory that another one holds."""
     made = object.__new__(ndarray)
-    made._values = values
+    _hold(made, values)
     return made
 
 
@@ -51,7 +51,7 @@ def unwrap(value: Any) -> Any:
         TypeError: it is neither, for example a NumPy array, which is not on the device.
     """
     if isinstance(value, ndarray):
-        return value._values
+        return backing(value)
     if isinstance(value, _SCALARS):
         return value
     raise TypeError(f"Unsupported type {type(value)}")
@@ -60,7 +60,7 @@ def unwrap(value: Any) -> Any:
 def unwrap_deep(value: Any) -> Any:
     """Return the same with arrays in tuples and lists unwrapped, for indices and sequences."""
     if isinstance(value, ndarray):
-        return value._values
+        return backing(value)
     if isinstance(value, (tuple, list)):
         return type(value)(unwrap_deep(item) for item in value)
     return value
@@ -84,38 +84,37 @@ class ndarray:
     """A multi-dimensional array as on a device, here in this process's memory."""
 
     __module__ = "cupy"
-    __slots__ = ("__weakref__", "_values")
+    __slots__ = ("__weakref__", "_values")  # see `backing`
     __array_priority__ = 100
     __hash__ = None  # type: ignore[assignment]
-    _values: Any
 
     def __init__(
         self, shape: Any, dtype: Any = float, memptr: Any = None, strides: Any = None,
         order: str = "C",
     ) -> None:  # fmt: skip
         if memptr is None:
-            self._values = memory.new_block(shape, np.dtype(dtype), order, initialised=False)
+            _hold(self, memory.new_block(shape, np.dtype(dtype), order, initialised=False))
         else:
             kept = getattr(memptr, "kept", None)
-            self._values = memory.at_address(memptr.ptr, shape, np.dtype(dtype), strides, kept)
+            _hold(self, memory.at_address(memptr.ptr, shape, np.dtype(dtype), strides, kept))
 
     # --- what it is ---------------------------------------------------------------------------
-    dtype = property(lambda self: self._values.dtype)
+    dtype = property(lambda self: backing(self).dtype)
     shape = property(
-        lambda self: self._values.shape,
-        lambda self, shape: setattr(self, "_values", self._values.reshape(shape)),
+        lambda self: backing(self).shape,
+        lambda self, shape: _hold(self, backing(self).reshape(shape)),
     )
-    ndim = property(lambda self: self._values.ndim)
-    size = property(lambda self: self._values.size)
-    nbytes = property(lambda self: self._values.nbytes)
-    itemsize = property(lambda self: self._values.itemsize)
-    strides = property(lambda self: self._values.strides)
-    flags = property(lambda self: _Flags(self._values.flags))
-    data = property(lambda self: Address(self._values.__array_interface__["data"][0], self._values))
-    T = property(lambda self: view(self._values.T))
-    mT = property(lambda self: view(self._values.mT))
-    real = property(lambda self: view(self._values.real))
-    imag = property(lambda self: wrap(self._values.imag))
+    ndim = property(lambda self: backing(self).ndim)
+    size = property(lambda self: backing(self).size)
+    nbytes = property(lambda self: backing(self).nbytes)
+    itemsize = property(lambda self: backing(self).itemsize)
+    strides = property(lambda self: backing(self).strides)
+    flags = property(lambda self: _Flags(backing(self).flags))
+    data = property(lambda self: Address(backing(self).__array_interface__["data"][0], self))
+    T = property(lambda self: view(backing(self).T))
+    mT = property(lambda self: view(backing(self).mT))
+    real = property(lambda self: view(backing(self).real))
+    imag = property(lambda self: wrap(backing(self).imag))
 
     @property
     def device(self) -> Any:
@@ -123,38 +122,29 @@ class ndarray:
 
     @property
     def base(self) -> Any:
-        base = self._values.base
+        base = backing(self).base
         return None if base is None or base.dtype == np.uint8 else view(base)
 
     def __len__(self) -> int:
-        if not self._values.ndim:
+        if not backing(self).ndim:
             raise TypeError("len() of unsized object")
-        return len(self._values)
+        return len(backing(self))
 
     def __iter__(self) -> Iterator[Any]:
-        if not self._values.ndim:
+        if not backing(self).ndim:
             raise TypeError("iteration over a 0-d array")
         return (self[place] for place in range(len(self)))
-
-    def __repr__(self) -> str:
-        return repr(self._values)
-
-    def __str__(self) -> str:
-        return str(self._values)
-
-    def __format__(self, form: str) -> str:
-        return format(self._values, form)
 
     # --- between host and device --------------------------------------------------------------
     def get(
         self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True
     ) -> Any:
-        """Return a copy as a NumPy array."""
+        """Return a copy as a NumPy array. Values come to the host by this alone."""
         traffic.count_transfer(self.nbytes)
         if out is not None:
-            out[...] = self._values
+            out[...] = backing(self)
             return out
-        return np.array(self._values, order=order)  # type: ignore[call-overload]
+        return np.array(backing(self), order=order)  # type: ignore[call-overload]
 
     def set(self, values: Any, stream: Any = None) -> None:
         """Copy a NumPy array of the same shape and dtype into this one."""
@@ -166,8 +156,8 @@ class ndarray:
                 f"of shape {self.shape} and dtype {self.dtype}."
             )
         traffic.count_transfer(self.nbytes)
-        self._values[...] = values
-        memory.mark_written(self._values)
+        backing(self)[...] = values
+        memory.mark_written(backing(self))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise TypeError(_NO_CONVERSION)
@@ -175,14 +165,16 @@ class ndarray:
     def item(self) -> Any:
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
-        return self._values.item()
+        return self.get().item()
 
     def tolist(self) -> Any:
-        traffic.count_transfer(self.nbytes)
-        return self._values.tolist()
+        return self.get().tolist()
+
+    def tobytes(self, order: str = "C") -> bytes:
+        return bytes(self.get().tobytes(order))
 
     def __bool__(self) -> bool:
-        return bool(self._values)
+        return bool(self.get())
 
     def __int__(self) -> int:
         return int(self.item())
@@ -190,18 +182,33 @@ class ndarray:
     def __float__(self) -> float:
         return float(self.item())
 
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
     def __index__(self) -> int:
-        return int(self._values.__index__())
+        return int(self.get().__index__())
+
+    def __repr__(self) -> str:
+        return repr(self.get())
+
+    def __str__(self) -> str:
+        return str(self.get())
+
+    def __format__(self, form: str) -> str:
+        return format(self.get(), form)
+
+    def __reduce__(self) -> Any:
+        return library().array, (self.get(),)
 
     # --- views and copies ---------------------------------------------------------------------
     def __getitem__(self, index: Any) -> Any:
         index = unwrap_deep(index)
-        taken = self._values[index]
+        taken = backing(self)[index]
         # A single element is a view of no dimensions in CuPy, not a scalar.
         if not isinstance(taken, np.ndarray):
             places = index if isinstance(index, tuple) else (index,)
-            taken = self._values[(*places, ...)]
-        if _shares(taken, self._values):
+            taken = backing(self)[(*places, ...)]
+        if _shares(taken, backing(self)):
             return view(taken)
         traffic.count([taken], [taken])
         return wrap(taken)
@@ -210,12 +217,12 @@ class ndarray:
         index = unwrap_deep(index)
         if not isinstance(value, ndarray):
             value = _host_value(value)
-        source = value._values if isinstance(value, ndarray) else value
+        source = backing(value) if isinstance(value, ndarray) else value
         with np.errstate(all="ignore"):
-            self._values[index] = source
-        target = self._values[index]
+            backing(self)[index] = source
+        target = backing(self)[index]
         if isinstance(target, np.ndarray):
-            memory.mark_written(target if _shares(target, self._values) else self._values)
+            memory.mark_written(target if _shares(target, backing(self)) else backing(self))
             traffic.count([source] if isinstance(source, np.ndarray) else [], [target])
 
     def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe",
@@ -225,43 +232,49 @@ class ndarray:
         if np.dtype(dtype).hasobject:
             raise TypeError(f"Unsupported dtype {dtype}")
         with np.errstate(all="ignore"):
-            made = self._values.astype(dtype, order=order, casting=casting)
-        traffic.count([self._values], [made])
+            made = backing(self).astype(dtype, order=order, casting=casting)
+        traffic.count([backing(self)], [made])
         return wrap(made)
 
     def copy(self, order: str = "C") -> Any:
-        made = self._values.copy(order=order)
-        traffic.count([self._values], [made])
+        made = backing(self).copy(order=order)
+        traffic.count([backing(self)], [made])
         return wrap(made)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
 
     def view(self, dtype: Any = None) -> Any:
         if dtype is not None and np.dtype(dtype).hasobject:
             raise TypeError(f"Unsupported dtype {dtype}")
-        return view(self._values.view() if dtype is None else self._values.view(dtype))
+        return view(backing(self).view() if dtype is None else backing(self).view(dtype))
 
     def reshape(self, *shape: Any, order: str = "C") -> Any:
-        made = self._values.reshape(*shape, order=order)
-        if _shares(made, self._values):
+        made = backing(self).reshape(*shape, order=order)
+        if _shares(made, backing(self)):
             return view(made)
-        traffic.count([self._values], [made])
+        traffic.count([backing(self)], [made])
         return wrap(made)
 
     def ravel(self, order: str = "C") -> Any:
         return self.reshape(-1, order=order)
 
     def flatten(self, order: str = "C") -> Any:
-        made = self._values.flatten(order)
-        traffic.count([self._values], [made])
+        made = backing(self).flatten(order)
+        traffic.count([backing(self)], [made])
         return wrap(made)
 
     def transpose(self, *axes: Any) -> Any:
-        return view(self._values.transpose(*axes))
+        return view(backing(self).transpose(*axes))
 
     def swapaxes(self, first: int, second: int) -> Any:
-        return view(self._values.swapaxes(first, second))
+        return view(backing(self).swapaxes(first, second))
 
     def squeeze(self, axis: Any = None) -> Any:
-        return view(self._values.squeeze(axis))
+        return view(backing(self).squeeze(axis))
 
     def fill(self, value: Any) -> None:
         self[...] = value
@@ -271,9 +284,6 @@ class ndarray:
 
     def partition(self, kth: Any, axis: int = -1) -> None:
         self[...] = library().partition(self, kth, axis)
-
-    def tobytes(self, order: str = "C") -> bytes:
-        return bytes(self.get().tobytes(order))
 
     # --- NumPy's functions on it --------------------------------------------------------------
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -295,6 +305,14 @@ class ndarray:
 
     def __getattr__(self, name: str) -> Any:
         raise missing("ndarray", name, dir(ndarray))
+
+
+backing: Final[Callable[[Any], Any]] = ndarray.__dict__["_values"].__get__
+"""Returns the memory of an array, as NumPy has it, and counts nothing. No attribute of an array
+gives it away, so what a program sees of the values is copied, and counted, by `get`.
+"""
+_hold: Final[Callable[[Any, Any], None]] = ndarray.__dict__["_values"].__set__
+delattr(ndarray, "_values")
 
 
 def _shares(values: Any, owner: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from . import traffic
-from .array import ndarray, unwrap, unwrap_deep, wrap
+from .array import backing, ndarray, unwrap, unwrap_deep, wrap
 
 
 def array(
@@ -20,9 +20,9 @@ def array(
     if made.dtype == object:
         raise ValueError(f"Unsupported dtype {made.dtype}")
     if isinstance(obj, ndarray):
-        if made is obj._values:
+        if made is backing(obj):
             return obj
-        traffic.count([obj._values], [made])
+        traffic.count([backing(obj)], [made])
     else:
         traffic.count_transfer(made.nbytes)
     return wrap(made)
@@ -40,10 +40,10 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
     """Return the array in C order: itself, if it lies so already."""
     if not isinstance(a, ndarray):
         return array(a, dtype=dtype, order="C")
-    made = np.ascontiguousarray(a._values, dtype=dtype)
-    if made is a._values:
+    made = np.ascontiguousarray(backing(a), dtype=dtype)
+    if made is backing(a):
         return a
-    traffic.count([a._values], [made])
+    traffic.count([backing(a)], [made])
     return wrap(made)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from . import generated, parameters
-from .array import ndarray, unwrap
+from .array import backing, ndarray, unwrap
 from .versions import Versions
 
 _BLOCK: Final = 32
@@ -123,7 +123,7 @@ def _argument(
 ) -> Any:  # fmt: skip
     if not isinstance(value, ndarray):
         return dtype.type(value)
-    values = value._values
+    values = backing(value)
     if parameter.raw:
         return generated.array_bytes(values, raw=True, written=written)
     return generated.array_bytes(np.broadcast_to(values, shape))

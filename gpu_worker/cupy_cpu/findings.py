@@ -19,7 +19,6 @@ MAX_FINDING_CHARACTERS: Final = 1_500
 _found: dict[tuple[str, str, int, int], dict[str, Any]] = {}
 _faults: list[str] = []
 _kernels: dict[str, dict[str, Any]] = {}
-_latest: tuple[LaunchReport | None, int] = (None, 0)
 
 
 def add(diagnostic: Diagnostic, build: int) -> None:
@@ -44,8 +43,6 @@ def launched(
     report: LaunchReport, build: int, *, generated: bool,
 ) -> None:  # fmt: skip
     """Count one launch of a kernel. `generated`: its source was written around expressions."""
-    global _latest
-    _latest = (report, build)
     counters = report.counters
     traffic.count_kernel(counters.global_bytes_read, counters.global_bytes_written)
     if name not in _kernels and len(_kernels) >= MAX_KERNELS:
@@ -61,11 +58,6 @@ def launched(
         # Of the last launch: all of one kernel's launches in a call are alike.
         "counters": counters,
     }
-
-
-def latest() -> tuple[LaunchReport | None, int]:
-    """Return the last launch's report, and the kernel's build."""
-    return _latest
 
 
 def fault() -> str:

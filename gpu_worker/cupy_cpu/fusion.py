@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import traffic
-from .array import ndarray
+from .array import backing, ndarray
 from .traffic import Counts, Operation, Recording, distinct_bytes
 
 Array = NDArray[Any]
@@ -26,11 +26,11 @@ def fuse(*args: Any, kernel_name: str | None = None) -> Any:
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def fused(*operands: Any) -> Any:
-            given = [value._values for value in operands if isinstance(value, ndarray)]
+            given = [backing(value) for value in operands if isinstance(value, ndarray)]
             with traffic.recorded() as recording:
                 result = function(*operands)
             parts = result if isinstance(result, tuple) else (result,)
-            returned = [part._values for part in parts if isinstance(part, ndarray)]
+            returned = [backing(part) for part in parts if isinstance(part, ndarray)]
             # Of one fused function within another the whole is counted.
             if recording.operations and not traffic.is_recording():
                 counts = moved(recording, [*given, *returned])

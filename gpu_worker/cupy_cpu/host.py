@@ -6,7 +6,7 @@ from typing import Any
 
 from . import compiler, findings, memory, traffic
 from ._device import unwritten_elements
-from .array import ndarray, view
+from .array import backing, ndarray, view
 
 
 def connect(builder: Any) -> None:
@@ -22,7 +22,7 @@ def to_device(values: Any) -> ndarray:
 
 def to_host(array: ndarray) -> Any:
     """Return the array's values as NumPy has them, without a copy."""
-    return array._values
+    return backing(array)
 
 
 def fault(result: Any) -> str:
@@ -31,11 +31,13 @@ def fault(result: Any) -> str:
     A result that no kernel has written wholly is one.
     """
     if type(result) is ndarray:
-        count, first = memory.unwritten(result._values)
+        count, first = memory.unwritten(backing(result))
         if count:
-            last, build = findings.latest()
-            diagnostic = unwritten_elements("the result", count, first, result.size, last)
-            findings.add(diagnostic, build)
+            writer, launches = memory.written_by(backing(result))
+            diagnostic = unwritten_elements(
+                "the result", count, first, result.size, writer, launches
+            )
+            findings.add(diagnostic, writer.build if writer else 0)
     return findings.fault()
 
 

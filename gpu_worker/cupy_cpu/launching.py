@@ -11,7 +11,7 @@ import numpy as np
 
 from . import findings
 from ._device import ArrayStructure, Kernel, LaunchError, Pointer
-from .array import ndarray
+from .array import backing, ndarray
 from .memory import DEVICE
 from .pointers import Address
 
@@ -39,7 +39,7 @@ def argument(value: Any, place: int) -> Any:
     if value is None:
         return Pointer(0)
     if isinstance(value, ndarray):
-        values = value._values
+        values = backing(value)
         if not values.size:
             return Pointer(0, dtype=values.dtype)
         address = values.__array_interface__["data"][0]
@@ -120,6 +120,7 @@ class Launcher:
             for diagnostic in error.diagnostics:
                 findings.add(diagnostic, self._build)
             raise CUDADriverError(str(error)) from None
+        report.build = self._build
         for diagnostic in report.diagnostics:
             findings.add(diagnostic, self._build)
         if report.output:

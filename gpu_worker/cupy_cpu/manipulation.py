@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from . import memory, traffic
-from .array import unwrap, unwrap_deep, view, wrap
+from .array import backing, unwrap, unwrap_deep, view, wrap
 
 _VIEWS: Final = (
     *("transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "broadcast_to"),
@@ -57,8 +57,8 @@ def _join(name: str) -> Callable[..., Any]:
         traffic.count(values, [result])
         if out is None:
             return wrap(result)
-        out._values[...] = result
-        memory.mark_written(out._values)
+        backing(out)[...] = result
+        memory.mark_written(backing(out))
         return out
 
     return function
@@ -98,9 +98,9 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = None) ->
     """Copy values from one array to another."""
     values = unwrap(src)
     extra = {} if where is None else {"where": unwrap(where)}
-    np.copyto(dst._values, values, casting=casting, **extra)
-    memory.mark_written(dst._values)
-    traffic.count([values] if isinstance(values, np.ndarray) else [], [dst._values])
+    np.copyto(backing(dst), values, casting=casting, **extra)
+    memory.mark_written(backing(dst))
+    traffic.count([values] if isinstance(values, np.ndarray) else [], [backing(dst)])
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ._device import Allocation, Memory
+from ._device import Allocation, LaunchReport, Memory
 
 DEVICE: Final = Memory()
 
@@ -113,6 +113,16 @@ def unwritten(values: Any) -> tuple[int, int]:
     places = np.ndarray(shape, np.uint8, marks, start // 2, (*halves, 1))
     missing = np.flatnonzero(~places.all(axis=-1))
     return (missing.size, int(missing[0])) if missing.size else (0, -1)
+
+
+def written_by(values: Any) -> tuple[LaunchReport | None, int]:
+    """Return the last launch that wrote to an array's block before all of it was written, and how
+    many launches there were since it was made.
+    """
+    block = block_of(values)
+    if block is None:
+        return None, 0
+    return block.writer, DEVICE.launches - block.launches_before
 
 
 def mark_written(values: Any) -> None:

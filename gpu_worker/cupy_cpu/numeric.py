@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from . import memory, traffic
-from .array import ndarray, unwrap, view, wrap
+from .array import backing, ndarray, unwrap, view, wrap
 from .dtypes import HALVES
 
 _COMPUTED: Final = (
@@ -98,9 +98,9 @@ def _computed(name: str, *, wide: bool = False) -> Callable[..., Any]:
 def _into_out(out: Any, result: Any) -> Any:
     if not isinstance(out, ndarray):
         raise TypeError("Output arguments type must be cupy.ndarray")
-    out._values[...] = result
-    memory.mark_written(out._values)
-    traffic.placed(np.asarray(result), out._values)
+    backing(out)[...] = result
+    memory.mark_written(backing(out))
+    traffic.placed(np.asarray(result), backing(out))
     return out
 
 
@@ -131,9 +131,9 @@ def _into(name: str) -> Callable[..., None]:
         if not isinstance(a, ndarray):
             raise TypeError(f"Unsupported type {type(a)}")
         values = [_operand(value) for value in args]
-        compute(a._values, *values, **{key: _operand(value) for key, value in kwargs.items()})
-        memory.mark_written(a._values)
-        traffic.count(_arrays(values), [a._values])
+        compute(backing(a), *values, **{key: _operand(value) for key, value in kwargs.items()})
+        memory.mark_written(backing(a))
+        traffic.count(_arrays(values), [backing(a)])
 
     return function
 

@@ -15,20 +15,20 @@ _BYTE: Final = np.dtype(np.uint8)
 class Address:
     """CuPy's MemoryPointer: an address in device memory. It keeps what it points into."""
 
-    __slots__ = ("_end", "device_id", "kept", "ptr")
+    __slots__ = ("device_id", "end", "kept", "ptr")
 
     def __init__(self, address: int, kept: Any = None, end: int | None = None) -> None:
         """`end` is where the memory ends, in no block of an array; `kept` is not freed before."""
         self.ptr = address
         self.device_id = 0
         self.kept = kept
-        self._end = end
+        self.end = end
 
     def __int__(self) -> int:
         return self.ptr
 
     def __add__(self, nbytes: int) -> Address:
-        return Address(self.ptr + nbytes, self.kept, self._end)
+        return Address(self.ptr + nbytes, self.kept, self.end)
 
     __radd__ = __add__
 
@@ -41,7 +41,7 @@ class Address:
         Raises:
             RuntimeError: there are not so many bytes at one of the places.
         """
-        source, target = src.bytes_from_here(size), self.bytes_from_here(size)
+        source, target = _bytes_at(src, size), _bytes_at(self, size)
         if not size:
             return
         target[...] = source
@@ -61,7 +61,7 @@ class Address:
         Raises:
             RuntimeError: there are not so many bytes.
         """
-        target = self.bytes_from_here(size)
+        target = _bytes_at(self, size)
         if not size:
             return
         target[...] = value & 0xFF
@@ -72,20 +72,21 @@ class Address:
         """Do the same; the stream changes nothing."""
         self.memset(value, size)
 
-    def bytes_from_here(self, size: int) -> Any:
-        """Return the bytes (size,) uint8 at this place.
-
-        Raises:
-            RuntimeError: there are not so many.
-        """
-        block = None if self._end else memory.DEVICE.find(self.ptr)
-        end = self._end or (block.end if block else self.ptr)
-        if not 0 <= size <= end - self.ptr:
-            raise RuntimeError(
-                f"cudaErrorInvalidValue: invalid argument: {size} bytes are asked for, where "
-                f"{max(end - self.ptr, 0)} are left"
-            )
-        return memory.at_address(self.ptr, size, _BYTE, None)
-
     def __getattr__(self, name: str) -> Any:
         raise missing("cuda.MemoryPointer", name, dir(Address))
+
+
+def _bytes_at(place: Address, size: int) -> Any:
+    """Return the bytes (size,) uint8 from an address on. To no program: it would not be counted.
+
+    Raises:
+        RuntimeError: there are not so many.
+    """
+    block = None if place.end else memory.DEVICE.find(place.ptr)
+    end = place.end or (block.end if block else place.ptr)
+    if not 0 <= size <= end - place.ptr:
+        raise RuntimeError(
+            f"cudaErrorInvalidValue: invalid argument: {size} bytes are asked for, where "
+            f"{max(end - place.ptr, 0)} are left"
+        )
+    return memory.at_address(place.ptr, size, _BYTE, None)

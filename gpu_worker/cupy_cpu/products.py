@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from . import memory, traffic
-from .array import ndarray, unwrap, wrap
+from .array import backing, ndarray, unwrap, wrap
 from .dtypes import HALVES
 
 _NAMES: Final = ("matmul", "dot", "vdot", "inner", "tensordot", "kron", "cross")
@@ -52,9 +52,9 @@ def _finish(values: list[Any], result: Any, out: Any) -> Any:
         return wrap(result)
     if not isinstance(out, ndarray):
         raise TypeError("Output arguments type must be cupy.ndarray")
-    out._values[...] = result
-    memory.mark_written(out._values)
-    traffic.placed(np.asarray(result), out._values)
+    backing(out)[...] = result
+    memory.mark_written(backing(out))
+    traffic.placed(np.asarray(result), backing(out))
     return out
 
 

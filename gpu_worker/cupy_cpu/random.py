@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .array import ndarray, unwrap_deep, wrap
+from .array import backing, ndarray, unwrap_deep, wrap
 from .missing import missing
 
 _NAMES = ("normal", "uniform", "randint", "permutation", "choice", "standard_normal", "random",
@@ -47,7 +47,7 @@ def shuffle(a: Any) -> None:
     """Bring an array's rows into another order."""
     if not isinstance(a, ndarray):
         raise TypeError(f"Unsupported type {type(a)}")
-    a[...] = wrap(_state.permutation(a._values))
+    a[...] = wrap(_state.permutation(backing(a)))
 
 
 class Generator:

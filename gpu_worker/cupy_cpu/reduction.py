@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import generated, parameters
-from .array import ndarray, unwrap
+from .array import backing, ndarray, unwrap
 from .dtypes import C_NAMES
 from .versions import Versions
 
@@ -94,14 +94,14 @@ class ReductionKernel:
             if p.name in scalars:
                 args.append(types[p.name].type(value))
             else:
-                spread = np.broadcast_to(value._values, shape).transpose(order)
-                given = value._values if p.raw else spread
+                spread = np.broadcast_to(backing(value), shape).transpose(order)
+                given = backing(value) if p.raw else spread
                 args.append(generated.array_bytes(given, raw=p.raw))
         args += [
-            generated.array_bytes(value._values, raw=p.raw, written=True)
+            generated.array_bytes(backing(value), raw=p.raw, written=True)
             for p, value in zip(self.out_params, outputs, strict=True)
         ]
-        total = outputs[0]._values.size
+        total = backing(outputs[0]).size
         args += [generated.indexer_bytes(total), generated.indexer_bytes(count)]
         launcher = self._versions.launcher(types, scalars)
         launcher.launch((-(-total // 32),), (min(total, 32),), args)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from . import memory, traffic
-from .array import ndarray, unwrap, wrap
+from .array import backing, ndarray, unwrap, wrap
 from .dtypes import HALVES, accumulator
 
 _PLAIN: Final = (
@@ -36,9 +36,9 @@ def _finish(values: Any, result: Any, out: Any, *, passes: int = 1) -> Any:
         return wrap(result)
     if not isinstance(out, ndarray):
         raise TypeError("Output arguments type must be cupy.ndarray")
-    out._values[...] = result
-    memory.mark_written(out._values)
-    traffic.placed(np.asarray(result), out._values)
+    backing(out)[...] = result
+    memory.mark_written(backing(out))
+    traffic.placed(np.asarray(result), backing(out))
     return out
 
 
@@ -113,7 +113,7 @@ def _spread(name: str) -> Callable[..., Any]:
         result_dtype = np.dtype(dtype) if dtype is not None else values.dtype
         if values.dtype in HALVES:
             with traffic.paused():
-                about = mean(a, axis=axis, keepdims=True)._values.astype(np.float32)
+                about = backing(mean(a, axis=axis, keepdims=True)).astype(np.float32)
             centred = values.astype(np.float32) - about
             count = values.size // max(about.size, 1)
             total = _quiet(np.sum, centred * centred, axis=axis, keepdims=keepdims)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from numpy.typing import NDArray
 
@@ -45,6 +45,8 @@ class Recording:
     placed: list[tuple[NDArray[Any], NDArray[Any]]] = field(default_factory=list)
 
 
+SECTOR: Final = 32
+"""Bytes: the least that is moved of a device's memory."""
 totals = Counts()
 _paused = 0
 _recording: Recording | None = None
@@ -78,11 +80,12 @@ def count_kernel(bytes_read: int, bytes_written: int) -> None:
 
 def count_transfer(nbytes: int) -> None:
     """Count a copy between host and device: read at one end, written at the other. No kernel runs,
-    but on a device it is slower than one.
+    but on a device it is slower than one. Of a single number a whole sector is moved.
     """
-    if not _paused:
-        totals.bytes_read += nbytes
-        totals.bytes_written += nbytes
+    if nbytes and not _paused:
+        moved = max(nbytes, SECTOR)
+        totals.bytes_read += moved
+        totals.bytes_written += moved
 
 
 def take() -> Counts:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from . import memory, traffic
-from .array import library, ndarray, unwrap, wrap
+from .array import backing, library, ndarray, unwrap, wrap
 from .missing import missing
 
 NAMES: Final = (
@@ -89,8 +89,8 @@ def _output(out: Any) -> Any:
     out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if not isinstance(out, ndarray):
         raise TypeError("Output arguments type must be cupy.ndarray")
-    memory.mark_written(out._values)
-    return out._values
+    memory.mark_written(backing(out))
+    return backing(out)
 
 
 FUNCTIONS: Final[dict[str, Any]] = {

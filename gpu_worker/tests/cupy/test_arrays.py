@@ -11,6 +11,7 @@ import pytest
 
 import gpu_worker.cupy_cpu as cp
 from gpu_worker.cupy_cpu import linalg, memory, random
+from gpu_worker.cupy_cpu.array import backing
 
 DTYPES = ("float32", "float64", "float16")
 DRAW = np.random.default_rng(3)
@@ -281,7 +282,7 @@ def test_an_element_that_an_array_names_is_on_the_device() -> None:
     x = cp.arange(8, dtype=cp.float32)
     largest = x[cp.argmax(x)]
     assert (largest.shape, float(largest)) == ((), 7.0)
-    assert memory.block_of(largest._values) is not None
+    assert memory.block_of(backing(largest)) is not None
 
 
 def test_views_share_memory_and_results_do_not() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,31 @@ def moved(work: Any) -> tuple[float, float, int]:
 )
 def test_inputs_are_read_and_outputs_written_once(work: Any, counts: Any) -> None:
     assert moved(work) == pytest.approx(counts)
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        *(repr, str, format, pickle.dumps, cp.asnumpy, cp.ndarray.tolist, cp.ndarray.tobytes),
+        lambda x: [x[:, j].get() for j in range(DIM)],
+        lambda x: x.get(out=np.empty(x.shape, x.dtype)),
+    ],
+)
+def test_what_comes_to_the_host_is_moved(take: Any) -> None:
+    assert moved(take) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("take", [float, int, bool, complex, cp.ndarray.item])
+def test_a_number_that_comes_to_the_host_takes_a_whole_sector(take: Any) -> None:
+    assert moved(lambda x: [take(value) for value in x[0]]) == (8 / ROWS, 8 / ROWS, 0)
+
+
+def test_no_attribute_gives_the_memory_away() -> None:
+    x = cp.ones((2, 2), cp.float32)
+    found = [getattr(x, name, None) for name in {*dir(x), *type(x).__slots__}]
+    found += [getattr(x.data, name, None) for name in dir(x.data)]
+    assert not any(isinstance(value, np.ndarray | memoryview) for value in found)
+    assert copy.deepcopy(x).get().tolist() == pickle.loads(pickle.dumps(x)).tolist() == [[1, 1]] * 2  # noqa: S301
 
 
 def test_rmsnorm_as_one_expression_moves_three_and_a_half_times_the_least() -> None:
