@@ -36,7 +36,9 @@ MEANINGS: Final[Mapping[str, str]] = {
     "blocks in y and z.",
     "shared-size": "A block asks for more shared memory than there is: 48 KB, or more if "
     "max_dynamic_shared_size_bytes allows it.",
-    "unwritten-output": "Not every element of a result was written by a kernel.",
+    "unwritten-output": "Not every element of a result was written: not all of it by a "
+    "kernel, or none was launched for it. Take enough blocks for the last elements too, and launch "
+    "for arrays of every shape.",
     "warp-size": "A warp operation names lanes that are not there. The last warp may be shorter "
     "than 32 threads: use blocks of a multiple of 32.",
     "index-overflow": "A whole number, such as an index, does not fit into its integer type. "

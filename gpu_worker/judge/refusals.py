@@ -42,6 +42,8 @@ def source_breach(source: str) -> str:
 def kernel_fault_text(kind: str) -> str:
     """Return a sentence on a kernel whose results cannot be relied on."""
     meaning = MEANINGS.get(kind, "A kernel's result cannot be relied on.")
+    if kind == "unwritten-output":
+        return f"A result holds junk, whatever numbers it had here. {meaning}"
     return f"A kernel is wrong, whatever numbers it gave here. {meaning}"
 
 

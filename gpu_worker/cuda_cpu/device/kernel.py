@@ -92,6 +92,10 @@ class Kernel:
         """
         plan = Launching(self, dimensions(grid), dimensions(block), args, shared_mem, memory)
         plan.check()
+        memory.launches += 1
         if len(orders) > 1:
-            return run_in_orders(plan, orders, seed, step_limit)
-        return plan.run(orders[0] if orders else order, seed, step_limit, blocks)
+            report = run_in_orders(plan, orders, seed, step_limit)
+        else:
+            report = plan.run(orders[0] if orders else order, seed, step_limit, blocks)
+        plan.sign(report)
+        return report

@@ -52,6 +52,8 @@ class Launching:
         self.packed = PackedArguments(args, kernel.parameters)
         self.warnings: list[Diagnostic] = []
         self._places: dict[int, int] = {}
+        self._wrote: set[Allocation] = set()
+        """Of the arrays that nobody had filled."""
 
     def check(self) -> None:
         """Raise LaunchError for what a device would refuse or misread."""
@@ -102,6 +104,11 @@ class Launching:
         self.kernel.module.run(launch)
         if keeper:
             keeper.take(buffers, self.kernel.module)
+        self._wrote.update(
+            allocation
+            for place, allocation in enumerate(known)
+            if allocation.written_map is not None and buffers[place].bytes_written
+        )
         report = self._report(launch, output.raw[: launch.output_bytes])
         if launch.fatal:
             fatal = [d for d in report.diagnostics if d.severity is Severity.ERROR]
@@ -167,6 +174,11 @@ class Launching:
             if allocation is not None and not parameter.pointee_const and not allocation.freed:
                 found[allocation.address] = allocation
         return list(found.values())
+
+    def sign(self, report: LaunchReport) -> None:
+        """Have the arrays that the launch wrote know it by its report."""
+        for allocation in self._wrote:
+            allocation.writer = report
 
     def words(self) -> wording.Words:
         """Return what puts findings of this launch into words."""

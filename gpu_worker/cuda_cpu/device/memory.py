@@ -6,12 +6,15 @@ import bisect
 import ctypes
 import mmap
 from collections import deque
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import abi
+
+if TYPE_CHECKING:
+    from .report import LaunchReport
 
 ALIGNMENT: Final = 256
 """What a device's allocator promises, and vector loads rely on."""
@@ -50,6 +53,10 @@ class Allocation:
         self._row = b""
         self._row_of: tuple[bool, bool] | None = None
         self.end = self.address + nbytes
+        self.writer: LaunchReport | None = None
+        """The last launch that wrote to it before it was known to be written wholly."""
+        self.launches_before = 0
+        """How many launches there had been on its device when it was made."""
 
     @property
     def written_map(self) -> NDArray[np.uint8] | None:
@@ -96,6 +103,8 @@ class Memory:
     def __init__(self, limit_bytes: int | None = None) -> None:
         self.limit_bytes = limit_bytes
         self.used_bytes = 0
+        self.launches = 0
+        """How many kernels were launched on it."""
         self._chunk: _Chunk | None = None
         self._starts: list[int] = []
         self._known: list[Allocation] = []
@@ -114,6 +123,7 @@ class Memory:
             )
         chunk, offset = self._place(nbytes)
         allocation = Allocation(chunk, offset, nbytes, name)
+        allocation.launches_before = self.launches
         if initialised:
             allocation.mark_written()
         else:

@@ -15,7 +15,9 @@ ORDERS: Final[tuple[Order, ...]] = ("forward", "reverse", "random")
 
 @dataclass(slots=True)
 class LaunchReport:
-    """What a launch did. `output` is what the kernel printed."""
+    """What a launch did. `output` is what the kernel printed, `build` the number that the launching
+    side has for the source.
+    """
 
     kernel: str
     grid: Dimensions
@@ -24,3 +26,4 @@ class LaunchReport:
     counters: Counters = field(default_factory=Counters)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     output: str = ""
+    build: int = 0

@@ -97,7 +97,7 @@ def test_each_half_of_several_per_thread_is_counted(name: str) -> None:
     pairs = device.launch(kernel(HALVES, f"pairs<{name}>"), (2,), (32,), (x, g, y, np.int32(128)))
 
     assert pairs.diagnostics == []
-    assert unwritten_output("y", y.block, 2, pairs) is None
+    assert unwritten_output("y", y.block, 2) is None
     assert (pairs.counters.global_bytes_read, pairs.counters.global_bytes_written) == (512, 256)
     assert [a.bytes_read for a in pairs.counters.arrays] == [256, 256, 0]
 

@@ -72,8 +72,9 @@ def test_a_dropped_tail_is_found(blocks: int, missing: int) -> None:
     device = Device()
     x, y = device.array(np.arange(1000)), device.empty(1000)
 
-    report = device.launch(kernel(COPY, "copy"), (blocks,), (256,), (x, y, np.int32(1000)))
-    found = unwritten_output("y", y.block, 4, report)
+    device.launch(kernel(COPY, "copy"), (blocks,), (256,), (x, y, np.int32(1000)))
+    device.launch(kernel(COPY, "copy"), (1,), (32,), (x, x, np.int32(1000)))
+    found = unwritten_output("y", y.block, 4)
 
     if not missing:
         assert found is None
@@ -82,6 +83,7 @@ def test_a_dropped_tail_is_found(blocks: int, missing: int) -> None:
     assert found.kind == "unwritten-output"
     assert f"{missing} of the 1,000 elements" in found.message
     assert "index 768" in found.message
+    assert "copy, had 768 threads" in found.message
 
 
 def test_what_the_host_wrote_counts_as_written() -> None:

@@ -133,6 +133,17 @@ def test_an_array_that_no_kernel_filled_is_told(module: Any) -> None:
     assert host.fault(x[:4]) == host.fault(x[3::-1]) == ""
     assert host.fault(x.reshape(2, 4)[:1, 1:]) == ""
     assert host.fault(cp.ones(8)) == ""
+    # No launch is said to have left out what was not there yet, or was not given to it.
+    other = cp.empty(4, cp.float32)
+    assert host.fault(other) == "unwritten-output"
+    written, unwritten = host.take_notes()["diagnostics"]
+    assert "that wrote to it, fill_half, had 4 threads" in written["message"]
+    assert unwritten["kernel"] == ""
+    assert "No kernel was launched after it was made" in unwritten["message"]
+    kernel((1,), (4,), (x,))
+    assert host.fault(other) == "unwritten-output"
+    (unwritten,) = host.take_notes()["diagnostics"]
+    assert "No kernel that was launched after it was made wrote to it" in unwritten["message"]
 
 
 def test_an_elementwise_kernel_broadcasts_any_layout_and_dtype() -> None:
