@@ -23,6 +23,7 @@ from gpu_worker.judge.transcript import (
 )
 from gpu_worker.judge.units import error_in_units, histogram, limit_in_units
 from gpu_worker.protocol import Outcome
+from gpu_worker.sandbox.inside.script import last_contents
 from gpu_worker.sandbox.inside.wire import Reason
 
 
@@ -181,8 +182,10 @@ def _contract_breach(
 
 def _changed_inputs(case: Case, played: PlayedCase) -> list[str]:
     """Return the names of the inputs that do not hold what they were given, each once."""
-    contents = zip(_input_names(case), _last_contents(case), played.inputs, strict=True)
-    changed = [name for name, before, after in contents if not same_bytes(before, after)]
+    contents = zip(_input_names(case), last_contents(case.script), played.inputs, strict=True)
+    changed = [
+        name for name, given, now in contents if now is not None and not same_bytes(given, now)
+    ]
     return list(dict.fromkeys(changed))
 
 
@@ -223,15 +226,6 @@ NOT_REPEATED: Final = (
     "The same input gave different results when it was given again: results must not depend on "
     "earlier calls or on chance."
 )
-
-
-def _last_contents(case: Case) -> list[NDArray[Any]]:
-    """Return what each input holds at the case's end, as the judge filled it."""
-    arrays = [np.broadcast_to(value.values, value.shape) for value in case.script.arrays]
-    for operation in case.script.operations:
-        if operation.kind == "fill":
-            arrays[operation.instance] = arrays[operation.array]
-    return arrays
 
 
 def _input_names(case: Case) -> list[str]:

@@ -62,12 +62,13 @@ class Refused:
 class PlayedCase:
     """What came back of one case. `again`: the same results, read once more at its end.
 
-    `called` is the position of the last operation for which the class was called, -1 for none.
+    `inputs`: what each holds at the end, None where that is what the case gave it. `called` is
+    the position of the last operation for which the class was called, -1 for none.
     """
 
     results: list[NDArray[Any]] = field(default_factory=list)
     again: list[NDArray[Any]] = field(default_factory=list)
-    inputs: list[NDArray[Any]] = field(default_factory=list)
+    inputs: list[NDArray[Any] | None] = field(default_factory=list)
     problem: Raised | Refused | None = None
     complete: bool = False
     called: int = -1
@@ -131,13 +132,16 @@ def _read_case(stream: Iterator[Frame], case: Case, number: int, played: PlayedC
         if store is None:
             _expect(frame, Kind.CALL, number, position)
             played.called = position
+        elif store is played.inputs and frame.kind is Kind.AS_GIVEN:
+            _expect(frame, Kind.AS_GIVEN, number, position)
+            played.inputs.append(None)
         else:
             _expect(frame, Kind.ARRAY, number, position)
             store.append(wire.decode_array(frame.payload))
     played.complete = True
 
 
-def _awaited(case: Case, played: PlayedCase) -> Iterator[tuple[list[NDArray[Any]] | None, int]]:
+def _awaited(case: Case, played: PlayedCase) -> Iterator[tuple[list[Any] | None, int]]:
     """Yield what a case sends, in order: where an array belongs, None for a call; its place."""
     operations = case.script.operations
     for position, operation in enumerate(operations):

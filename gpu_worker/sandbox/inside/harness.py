@@ -23,10 +23,12 @@ import numpy as np
 from . import stand_in, timed, wire
 from .building import Builder
 from .libraries import CupyLibrary, NumpyLibrary
-from .script import SUBMISSION, RefusalError, play
+from .script import SUBMISSION, RefusalError, last_contents, play
 from .wire import CaseScript, Job, Kind, Operation, Reason
 
 _SMALL_BYTES: Final = 4_096
+_KEPT_BACK: Final = (Kind.ARRAY, Kind.AS_GIVEN)
+"""The kinds of frame that wait for a larger one, if they are small."""
 _OUT_OF_MEMORY: Final = wire.encode_text("MemoryError", "", "")
 
 
@@ -75,7 +77,7 @@ class Channel:
         """
         length = sum(len(part) for part in payload)
         head = wire.frame_head(kind, self.case, position, length)
-        if kind is Kind.ARRAY and length <= _SMALL_BYTES:
+        if kind in _KEPT_BACK and length <= _SMALL_BYTES:
             self._waiting += b"".join((head, *payload))
         else:
             self._write([bytes(self._waiting), head, *payload])
@@ -117,10 +119,28 @@ class Channel:
             raise RefusalError(Reason.DTYPE_UNSUPPORTED, str(array.dtype)) from None
         self.send(Kind.ARRAY, position, *payload)
 
+    def send_input(self, position: int, array: Any, given: Any) -> None:
+        """Write what an input holds now, or only that it holds what it was given.
+
+        A run that lies here could as well send back what it kept: the bytes prove no more.
+        """
+        if _same_bits(self.library.values_of(array), given):
+            self.send(Kind.AS_GIVEN, position)
+        else:
+            self.send_result(position, array)
+
     def send_notes(self, position: int) -> None:
         """Write what was counted and found since the last time, if anything was."""
         if notes := self.library.notes():
             self.send(Kind.NOTES, position, json.dumps(notes).encode("utf-8"))
+
+
+def _same_bits(left: Any, right: Any) -> bool:
+    """True if dtype, shape and every bit of two arrays of numbers agree, whatever their layout."""
+    if left.dtype != right.dtype or left.shape != right.shape:
+        return False
+    bits = f"u{left.dtype.itemsize}"
+    return bool((left.view(bits) == right.view(bits)).all())
 
 
 def main(job_descriptor: int, result_descriptor: int) -> None:
@@ -248,8 +268,8 @@ def _play_case(channel: Channel, cls: Any, case: CaseScript, *, counted: bool) -
         play(cls, case.operations, arrays, emit, announce)
         for position, value in sent if case.resend else ():
             channel.send_result(position, value)
-        for position, array in enumerate(arrays):
-            channel.send_result(position, array)
+        for position, (array, given) in enumerate(zip(arrays, last_contents(case), strict=True)):
+            channel.send_input(position, array, given)
     except RefusalError as refusal:
         payload = bytes([refusal.reason]) + wire.encode_text(refusal.text)
         channel.send(Kind.REFUSED, place, payload)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .wire import ArrayValue, Operation, Reason
+from .wire import ArrayValue, CaseScript, Operation, Reason
 
 Emit = Callable[[int, Operation, Any, Any], None]
 """Called with the operation's position, the operation, the instance and the result."""
@@ -59,6 +59,15 @@ def arrange(value: ArrayValue) -> NDArray[Any]:
     if value.layout == "broadcast":
         return np.broadcast_to(values.copy(), value.shape)
     return values.copy()
+
+
+def last_contents(case: CaseScript) -> list[NDArray[Any]]:
+    """Return what each input holds at the case's end if nothing but the case fills it."""
+    arrays = [np.broadcast_to(value.values, value.shape) for value in case.arrays]
+    for operation in case.operations:
+        if operation.kind == "fill":
+            arrays[operation.instance] = arrays[operation.array]
+    return arrays
 
 
 def play(

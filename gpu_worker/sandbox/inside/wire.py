@@ -14,6 +14,7 @@ strictly: never pickle, never anything that is evaluated.
     END     payload empty: every case was played
     BUILD   a build of CUDA source that is asked for, see `building`; position says which
     NOTES   JSON: what was counted and found while kernels ran; for information only
+    AS_GIVEN  payload empty: the input at this position holds, bit for bit, what it was given
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ class Kind(IntEnum):
     CALL = 6
     BUILD = 7
     NOTES = 8
+    AS_GIVEN = 9
 
 
 class Reason(IntEnum):

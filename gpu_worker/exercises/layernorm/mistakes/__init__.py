@@ -8,11 +8,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from gpu_worker.exercises.layernorm.mistakes import conduct, digits, gradients, statistics
+from gpu_worker.exercises.layernorm.mistakes import (
+    conduct,
+    digits,
+    gradients,
+    parameters,
+    statistics,
+)
 
 MISTAKES: Final = (
     *digits.MISTAKES,
     *statistics.MISTAKES,
     *gradients.MISTAKES,
+    *parameters.MISTAKES,
     *conduct.MISTAKES,
 )

@@ -53,6 +53,28 @@ class Float16Accumulation(LayerNormScratch):
 
 
 @MISTAKES.variant(
+    "float16-accumulation",
+    "Squares and sums run in float16, where 256**2 is already infinite. Convert x to float32 "
+    "before squaring.",
+    step="definition",
+    formula="layernorm",
+    line="mean-square",
+    test="precision",
+    native=True,
+)
+class Float16Throughout(Float16Accumulation):
+    """Means are asked for in float16, where `mean` alone adds up in float32; so are gamma, beta."""
+
+    def forward(self, x: Array) -> Array:
+        self.dtype, self.x = x.dtype, x
+        self.centred = x - np.mean(x, axis=-1, keepdims=True, dtype=x.dtype)
+        variance = np.mean(self.centred**2, axis=-1, keepdims=True, dtype=x.dtype)
+        self.rstd = (1.0 / np.sqrt(variance + self.eps)).astype(x.dtype)
+        self.xhat = self.centred * self.rstd
+        return self.scale_and_shift(self.xhat)
+
+
+@MISTAKES.variant(
     "one-pass-variance",
     "The variance is computed as mean(x**2) - mean(x)**2. Both are large and nearly equal when "
     "the mean is, and their difference is noise: subtract the mean first, then square.",

@@ -1,4 +1,4 @@
-"""The gradients for x, gamma and beta."""
+"""The gradient for x."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from gpu_worker.exercises.accumulate import Array, sum_over_rows
+from gpu_worker.exercises.accumulate import Array
 from gpu_worker.exercises.bank import Bank
 from gpu_worker.exercises.layernorm.reference_numpy import LayerNormScratch
 
@@ -15,12 +15,8 @@ _DX: Final = {
     "step": "result", "formula": "layernorm", "line": "dx", "test": "gradient-x"
 }  # fmt: skip
 _SUM: Final = {**_DX, "step": "jacobian", "line": "projection"}
-_PARAMETERS: Final = {
-    "step": "dgamma", "formula": "layernorm", "line": "dgamma", "test": "gradient-gamma"
-}  # fmt: skip
 
 
-# --- the gradient for x --------------------------------------------------------------------------
 @MISTAKES.variant(
     "mean-path-missing",
     "dx lacks the path through the mean: every x of the row moves the mean, so subtract "
@@ -149,6 +145,39 @@ class GammaMissingInDx(LayerNormScratch):
 
 
 @MISTAKES.variant(
+    "gamma-missing-in-direct-term",
+    "gamma is missing in the first term of dx: it is dout * gamma / sqrt(var + eps).",
+    **{**_DX, "step": "chain-rule"},
+)
+class GammaMissingInDirectTerm(LayerNormScratch):
+    def gradient_x(self, d: Array) -> Array:
+        return (d - self.mean_gradient(d) - self.xhat * self.projection(d)) * self.rstd
+
+
+@MISTAKES.variant(
+    "gamma-last-in-dx",
+    "gamma multiplies dx at the end. It belongs to dout, before the means: they are means of "
+    "dout * gamma and of dout * gamma * xhat.",
+    **{**_DX, "step": "chain-rule"},
+)
+class GammaLastInDx(LayerNormScratch):
+    def gradient_x(self, d: Array) -> Array:
+        mean = np.mean(d, axis=-1, keepdims=True)
+        projection = np.mean(d * self.xhat, axis=-1, keepdims=True)
+        return (d - mean - self.xhat * projection) * self.rstd * self.gamma
+
+
+@MISTAKES.variant(
+    "gamma-missing-in-mean",
+    "gamma is missing in the first mean of dx: it is mean(dout * gamma).",
+    **_DX,
+)
+class GammaMissingInMean(LayerNormScratch):
+    def mean_gradient(self, d: Array) -> Array:
+        return np.mean(d, axis=-1, keepdims=True)
+
+
+@MISTAKES.variant(
     "gamma-missing-in-sum",
     "gamma is missing in the last mean of dx: it is mean(dout * gamma * xhat).",
     **_SUM,
@@ -213,122 +242,3 @@ class SumsOverBatch(LayerNormScratch):
 
     def projection(self, d: Array) -> Array:
         return np.mean(self.weighted(d) * self.xhat, axis=0, keepdims=True)
-
-
-# --- the gradients for gamma and beta ------------------------------------------------------------
-@MISTAKES.variant(
-    "dgamma-axis-zero",
-    "dgamma and dbeta are summed over the first axis only. Sum over all axes but the last: "
-    "axis=tuple(range(x.ndim - 1)).",
-    **{**_PARAMETERS, "test": "shapes"},
-)
-class ParametersOverFirstAxis(LayerNormScratch):
-    def gradient_gamma(self, d: Array) -> Array:
-        return np.sum(d * self.xhat, axis=0)
-
-    def gradient_beta(self, d: Array) -> Array:
-        return np.sum(d, axis=0)
-
-
-@MISTAKES.variant(
-    "dgamma-mean",
-    "dgamma is averaged over the rows. It is their sum: whether to average is up to the loss.",
-    **_PARAMETERS,
-)
-class DgammaAveraged(LayerNormScratch):
-    def gradient_gamma(self, d: Array) -> Array:
-        return np.mean(d * self.xhat, axis=tuple(range(d.ndim - 1)))
-
-
-@MISTAKES.variant(
-    "dbeta-mean",
-    "dbeta is averaged over the rows. It is their sum: whether to average is up to the loss.",
-    **_PARAMETERS,
-)
-class DbetaAveraged(LayerNormScratch):
-    def gradient_beta(self, d: Array) -> Array:
-        return np.mean(d, axis=tuple(range(d.ndim - 1)))
-
-
-@MISTAKES.variant(
-    "both-gradients-mean",
-    "dgamma and dbeta are averaged over the rows. They are sums: whether to average is up to the "
-    "loss.",
-    **_PARAMETERS,
-    covers=("dgamma-mean", "dbeta-mean"),
-)
-class ParametersAveraged(DgammaAveraged, DbetaAveraged):
-    pass
-
-
-@MISTAKES.variant(
-    "dgamma-without-normalizing",
-    "dgamma uses x. It needs xhat, the normalized x: that is what gamma multiplies.",
-    **_PARAMETERS,
-)
-class DgammaFromX(LayerNormScratch):
-    def gradient_gamma(self, d: Array) -> Array:
-        return sum_over_rows(d * self.x)
-
-
-@MISTAKES.variant(
-    "dgamma-without-normalizing",
-    "dgamma uses x - mean. It needs xhat, which is divided by the deviation too.",
-    **_PARAMETERS,
-)
-class DgammaFromCentred(LayerNormScratch):
-    def gradient_gamma(self, d: Array) -> Array:
-        return sum_over_rows(d * self.centred)
-
-
-@MISTAKES.variant(
-    "dgamma-with-beta",
-    "dgamma uses the output y. It is the sum of dout * xhat, without gamma and beta.",
-    **_PARAMETERS,
-)
-class DgammaFromY(LayerNormScratch):
-    def gradient_gamma(self, d: Array) -> Array:
-        return sum_over_rows(d * (self.xhat * self.gamma + self.beta))
-
-
-@MISTAKES.variant(
-    "dbeta-with-gamma",
-    "dbeta is multiplied by gamma. beta is added after gamma, so its gradient is the sum of dout.",
-    **_PARAMETERS,
-)
-class DbetaWithGamma(LayerNormScratch):
-    def gradient_beta(self, d: Array) -> Array:
-        return sum_over_rows(d * self.gamma)
-
-
-@MISTAKES.variant(
-    "dgamma-accumulates",
-    "dgamma and dbeta add up over calls of backward. Each call sets them anew.",
-    **{**_PARAMETERS, "test": "state"},
-)
-class ParametersAccumulate(LayerNormScratch):
-    def gradient_gamma(self, d: Array) -> Array:
-        new = super().gradient_gamma(d)
-        return new if self.dgamma is None else self.dgamma + new
-
-    def gradient_beta(self, d: Array) -> Array:
-        new = super().gradient_beta(d)
-        return new if self.dbeta is None else self.dbeta + new
-
-
-@MISTAKES.variant(
-    "dgamma-accumulates",
-    "dgamma and dbeta add up over calls of backward. Each call sets them anew.",
-    native=True,
-    **{**_PARAMETERS, "test": "state"},
-)
-class RoundedParametersAccumulate(LayerNormScratch):
-    """Each call's sum is rounded to gamma's dtype first: after many calls that makes units."""
-
-    def gradient_gamma(self, d: Array) -> Array:
-        new = super().gradient_gamma(d).astype(self.gamma.dtype)
-        return new if self.dgamma is None else self.dgamma + new
-
-    def gradient_beta(self, d: Array) -> Array:
-        new = super().gradient_beta(d).astype(self.beta.dtype)
-        return new if self.dbeta is None else self.dbeta + new

@@ -54,6 +54,27 @@ class Float16Accumulation(RMSNormScratch):
 
 @MISTAKES.variant(
     "float16-accumulation",
+    "Squares and sums run in float16, where 256**2 is already infinite. Convert x to float32 "
+    "before squaring.",
+    step="definition",
+    formula="rmsnorm",
+    line="mean-square",
+    test="precision",
+    native=True,
+)
+class Float16Throughout(Float16Accumulation):
+    """The mean is asked for in float16, where `mean` alone adds up in float32, and gamma is too."""
+
+    def forward(self, x: Array) -> Array:
+        self.dtype, self.x = x.dtype, x
+        mean_square = np.mean(x**2, axis=-1, keepdims=True, dtype=x.dtype)
+        self.rstd = (1.0 / np.sqrt(mean_square + self.eps)).astype(x.dtype)
+        self.xhat = self.x * self.rstd
+        return self.scale(self.xhat)
+
+
+@MISTAKES.variant(
+    "float16-accumulation",
     "x is squared in float16, where 256**2 is already infinite. Convert x to float32 first.",
     step="definition",
     formula="rmsnorm",

@@ -71,6 +71,18 @@ class GammaMissingInDirectTerm(RMSNormScratch):
 
 
 @MISTAKES.variant(
+    "gamma-last-in-dx",
+    "gamma multiplies dx at the end. It belongs to dout, before the mean: it is a mean of "
+    "dout * gamma * xhat.",
+    **{**_DX, "step": "jacobian"},
+)
+class GammaLastInDx(RMSNormScratch):
+    def gradient_x(self, d: Array) -> Array:
+        projection = np.mean(d * self.xhat, axis=-1, keepdims=True)
+        return (d - self.xhat * projection) * self.rstd * self.gamma
+
+
+@MISTAKES.variant(
     "one-over-d-missing",
     "1/D is missing in the second term of dx: it comes from the mean inside RMS.",
     **{**_DX, "step": "rms-gradient", "line": "projection"},
