@@ -34,20 +34,25 @@ _SPLICE: Final = "\\ \t\f\v"
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """A preprocessing directive: its first line, its name, and the rest with lines joined."""
+    """A preprocessing directive: its first line, its name, the rest with its lines joined, and how
+    many lines those were.
+    """
 
     line: int
     name: str
     rest: str
+    lines: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class CleanSource:
-    """`code` has comments, includes and directives blanked; `text` keeps the other directives.
+    """`code` has comments and directives blanked; `text` keeps directives other than includes and
+    pragmas, `plain` keeps them all, each in one line.
 
-    Both have as many lines as the source, and what they keep is at its place.
+    Each has as many lines as the source, and what it keeps is at its place.
     """
 
+    plain: str
     text: str
     code: str
     directives: tuple[Directive, ...]
@@ -68,23 +73,26 @@ def clean(source: str) -> CleanSource:
         source = _ascii_only(source)
     text = _without_comments(source)
     lines = text.split("\n")
-    code, kept, directives = [], [], []
+    plain, code, kept, directives = [], [], [], []
     number = 0
     while number < len(lines):
         count = _physical_lines(lines, number)
         joined = _joined(lines[number : number + count])
         if _DIRECTIVE.match(joined):
-            directive = _directive(joined, number + 1)
+            directive = _directive(joined, number + 1, count)
             directives.append(directive)
             blank = directive.name in ("include", "pragma")
             kept += [""] * count if blank else lines[number : number + count]
             code += [""] * count
+            # Not all compilers join lines with blanks behind the mark.
+            plain += [joined, *[""] * (count - 1)]
         else:
-            plain = _taken_apart(lines[number : number + count], number + 1)
-            kept += plain
-            code += plain
+            apart = _taken_apart(lines[number : number + count], number + 1)
+            plain += apart
+            kept += apart
+            code += apart
         number += count
-    return CleanSource("\n".join(kept), "\n".join(code), tuple(directives))
+    return CleanSource("\n".join(plain), "\n".join(kept), "\n".join(code), tuple(directives))
 
 
 def check_directives(before: str, after: str) -> None:
@@ -181,9 +189,9 @@ def _without_splice(line: str) -> str:
     return rest if "\\" in line[len(rest) :] else line
 
 
-def _directive(joined: str, line: int) -> Directive:
+def _directive(joined: str, line: int, lines: int) -> Directive:
     body = joined.lstrip()
     body = body[2:] if body.startswith("%:") else body[1:]
     name = re.match(r"\s*(\w*)", body)
     assert name is not None  # noqa: S101  the pattern matches anything
-    return Directive(line, name[1], body[name.end() :].strip())
+    return Directive(line, name[1], body[name.end() :].strip(), lines)

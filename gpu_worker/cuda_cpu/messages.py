@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gpu_worker.cuda_cpu import rules
+from gpu_worker.cuda_cpu import cleaning, rules
 from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
 from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
 from gpu_worker.cuda_cpu.errors import CompileError
@@ -82,11 +82,14 @@ def compile_error(run: CompilerRun, source: str) -> CompileError:
     found: dict[tuple[int | None, str], Diagnostic] = {}
     required = 0
     lines = source.splitlines()
+    barred = _barred(run, source)
     for text in run.messages.splitlines():
         place = _REQUIRED.match(text)
         if place:
             required = int(place[1])
         item = _read(text, required, lines)
+        if item and item.message == f"#error {rules.BAR}" and item.line in barred:
+            item = _refused(barred[item.line], item.line)
         if item:
             found.setdefault((item.line, item.message), item)
             required = 0
@@ -107,8 +110,7 @@ def _read(text: str, required: int, lines: list[str]) -> Diagnostic | None:
         line = line if line and line <= len(lines) else None
         poisoned = _POISONED.match(match["text"])
         if poisoned:
-            why = _refused_word(poisoned["word"])
-            return Diagnostic(Kind.REFUSED_SOURCE, Severity.ERROR, "", line, why)
+            return _refused(_refused_word(poisoned["word"]), line)
         return _error(_plain(match["text"]), line)
     match = _TWICE.search(text)
     if match:
@@ -136,6 +138,15 @@ def _refused_word(word: str) -> str:
         return why
     advice = next((advice for words, advice in _WORDS if words.match(word)), "")
     return advice or f"{word} stands for an attribute, a pragma or assembler. {_NO_HOST}"
+
+
+def _barred(run: CompilerRun, source: str) -> dict[int, str]:
+    """Return why includes that the preprocessor has come to are not taken, by their lines."""
+    return rules.barred_includes(cleaning.clean(source)) if rules.BAR in run.messages else {}
+
+
+def _refused(why: str, line: int | None) -> Diagnostic:
+    return Diagnostic(Kind.REFUSED_SOURCE, Severity.ERROR, "", line, why)
 
 
 def _error(text: str, line: int | None) -> Diagnostic:

@@ -112,6 +112,7 @@ def compile_for(
         raise CompilerMissingError("The package nvidia-cuda-nvrtc is not installed.")
     cleaned = cleaning.clean(source)
     rules.check(cleaned)
+    source = rules.with_bars(cleaned, cleaned.plain)
     names = list(name_expressions)
     macros = [f"-D{name}={value}" for name, value in options.defines(compiler_options).items()]
     words = [*_flags(architecture), *macros]
@@ -159,7 +160,10 @@ def _run(
     return dict(zip(lines, names, strict=False)), lines[-1]
 
 
-def _refused(log: str) -> RefusedError:
+def _refused(log: str) -> CompileError:
+    if rules.BAR in log:
+        # A header that a device may well have, for all that is known here.
+        return CompileError([Diagnostic(Kind.REFUSED_SOURCE, Severity.ERROR, "", None, rules.BAR)])
     found = [
         Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", int(line), f"On a device: {text}.")
         for line, text in _ERROR.findall(log)

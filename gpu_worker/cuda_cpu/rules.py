@@ -42,7 +42,10 @@ LEFT_OUT: Final = {
 library: with CuPy on a device these lines end in "cannot open source file" (cuda.h includes
 stdlib.h), see CuPy's issues 4321 and 4875. What they are for is built in, or written so."""
 
-_CONDITIONS: Final = frozenset(("if", "ifdef", "ifndef", "elif", "else", "endif"))
+BAR: Final = "this header is not taken"
+"""The text of the #error that stands where a condition may leave an include out."""
+_OPENING: Final = frozenset(("if", "ifdef", "ifndef"))
+_CONDITIONS: Final = _OPENING | {"elif", "else", "endif"}
 _PLAIN: Final = _CONDITIONS | {"define", "undef", "error", "warning", ""}
 _LIBRARIES: Final = ("cub/", "thrust/", "cutlass/", "cute/", "mma", "cuda/")
 _PRAGMAS: Final = frozenset(("unroll", "nounroll", "once", ""))
@@ -82,8 +85,10 @@ def check(source: CleanSource) -> None:
     Raises:
         CompileError: with the line and the reason.
     """
+    conditional = barred_includes(source)
     for directive in source.directives:
-        _check_directive(directive)
+        if directive.line not in conditional:
+            _check_directive(directive)
         if directive.name not in ("include", "pragma"):
             _check_words(directive.rest, directive.line)
     included = " ".join(item.rest for item in source.directives if item.name == "include")
@@ -94,9 +99,38 @@ def check(source: CleanSource) -> None:
             raise refusal("Attributes with `using` are not taken here.", number)
 
 
+def barred_includes(source: CleanSource) -> dict[int, str]:
+    """Return why includes behind a condition are not taken, by their lines.
+
+    Whether the condition holds is the preprocessor's to say: see `with_bars`.
+    """
+    depth, found = 0, {}
+    for directive in source.directives:
+        depth += (directive.name in _OPENING) - (directive.name == "endif")
+        why = _why_not_included(directive) if directive.name == "include" and depth > 0 else ""
+        if why:
+            found[directive.line] = why
+    return found
+
+
+def with_bars(source: CleanSource, text: str) -> str:
+    """Return `source.text` or `source.plain` with an #error where such an include stands."""
+    lines, barred = text.split("\n"), barred_includes(source)
+    for directive in source.directives:
+        if directive.line in barred:
+            first = directive.line - 1
+            lines[first : first + directive.lines] = [
+                f"#error {BAR}",
+                *[""] * (directive.lines - 1),
+            ]
+    return "\n".join(lines)
+
+
 def _check_directive(directive: Directive) -> None:
     if directive.name == "include":
-        _check_include(directive)
+        why = _why_not_included(directive)
+        if why:
+            raise refusal(why, directive.line)
     elif directive.name == "pragma":
         words = directive.rest.replace("(", " ").split()
         if (words[0] if words else "") not in _PRAGMAS:
@@ -111,18 +145,16 @@ def _check_directive(directive: Directive) -> None:
         _check_macro(directive)
 
 
-def _check_include(directive: Directive) -> None:
+def _why_not_included(directive: Directive) -> str:
+    """Return why an include is not taken, "" if it is."""
     included = _INCLUDED.match(directive.rest)
     if not included:
-        raise refusal(
+        return (
             "Write the name of the header itself: #include <cuda_fp16.h>. A macro cannot stand "
-            "for it here.",
-            directive.line,
+            "for it here."
         )
     name = included[1].strip()
-    if name in HEADERS:
-        return
-    raise refusal(f"The header {name!r} cannot be included. {_advice(name)}", directive.line)
+    return "" if name in HEADERS else f"The header {name!r} cannot be included. {_advice(name)}"
 
 
 def _advice(name: str) -> str:

@@ -84,7 +84,7 @@ def translate(
     names = name_expressions or tuple(kernel.name for kernel in found if kernel.extern_c)
     _check_names(names, found, cleaned)
     variables = _variables(cleaned.code)
-    text = _marked(_rewritten(cleaned.text), found, variables)
+    text = _marked(_rewritten(rules.with_bars(cleaned, cleaned.text)), found, variables)
     epilogue = _epilogue(names, found, variables, asked_for=bool(name_expressions))
     text = "\n".join((_prologue(defines), text, epilogue))
     return Translation(text, names, found, cleaned.code)

@@ -31,6 +31,11 @@
 #define LEARNML_TEXT_OF(x) #x
 #define LEARNML_TEXT(x) LEARNML_TEXT_OF(x)
 #define __shared__ static __attribute__((used, section("learnml_shared." LEARNML_TEXT(__COUNTER__))))
+// What NVRTC defines: headers of the host are for programs that it does not see.
+#define __CUDACC__ 1
+#define __CUDACC_RTC__ 1
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
 #define __CUDA_ARCH__ 900
 #define LEARNML_CPU 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import time
 from pathlib import Path
@@ -13,9 +14,11 @@ import pytest
 from gpu_worker.cuda_cpu import (
     CompileError,
     CompilerMissingError,
+    cleaning,
     compile_source,
     lint,
     messages,
+    rules,
     toolchain,
 )
 from gpu_worker.cuda_cpu.building import SOURCE_BYTES
@@ -48,6 +51,7 @@ REACHING = {
     "include on a line that is joined": f'int a; \\\n#include "{SECRET}"\n',
     "pragma on a line that is joined": 'int a; \\ \\ \n#pragma GCC optimize ("O0")\n',
     "include after carriage returns": f'int x;\r#include "{SECRET}"\n',
+    "include where a condition holds": f'#if 0\n#else\n#include "{SECRET}"\n#endif\n',
     "include_next": "#include_next <stdio.h>\n",
     "import": f'#import "{SECRET}"\n',
     "embed": f'#embed "{SECRET}"\n',
@@ -87,6 +91,26 @@ def test_sources_that_reach_beyond_arithmetic_are_refused(head: str) -> None:
 
     assert "gave up" not in message
     assert Path(SECRET).read_text().strip() not in message
+
+
+ALONE = [name for name in REACHING if name.startswith("include ") and "joined" not in name]
+"""Includes that are directives of their own, or would be to a compiler that reads differently."""
+
+
+def test_no_compiler_meets_an_include_that_a_condition_may_leave_out() -> None:
+    barred = 0
+    for name in ALONE:
+        head = REACHING[name]
+        source = cleaning.clean(f"#ifndef LEARNML_CPU\n{head}#endif\n")
+        for text in (source.text, source.plain):
+            seen = rules.with_bars(source, text)
+            assert seen.count("\n") == text.count("\n")
+            assert re.search(r"^\s*(?:#|%:)\s*include", seen, re.MULTILINE) is None, name
+            # Nor may lines become one that the rules have seen as two.
+            assert re.search(r"\\\s*$", seen, re.MULTILINE) is None, name
+            barred += f"#error {rules.BAR}" in seen
+    # Behind a splice, and behind what was extern "C", they are none.
+    assert barred == 2 * (len(ALONE) - 2)
 
 
 PASTED = (
@@ -142,7 +166,8 @@ def test_a_name_of_the_runtime_that_only_the_linker_sees_says_what_to_do() -> No
         "#pragma once\n",
         "#define TWICE(x) \\\n  ((x) + \\\n   (x))\n",
         "// #include <unistd.h> and asm(\"nop\") in a comment\n",
-        "#ifdef __NOT_HERE__\nasm(\"only there\");\n#endif\n",
+        "#ifdef __NOT_HERE__\nasm(\"only there\");\n#endif\n"
+        "#ifndef __CUDACC_RTC__\n# include <math.h>\n#elif 0\n#inc\\\nlude \\\n  HEADER\n#endif\n",
         "#ifndef LEARNML_CPU\nasm(\"only on a device\");\n#endif\n",
         "/* läuft */ // naïve\n",
         "namespace tools { template <int N> struct Size { enum { value = N }; }; }\n",
