@@ -18,7 +18,7 @@ from courses.management.commands.load_course import LIBRARY
 from courses.publishing import builder
 from courses.tests.conftest import render_once
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.browser]
 CHROMIUM = "/usr/bin/chromium"
 SITE = "http://chapter.test"
 URL = "/courses/learn-ml-from-scratch/deep-neural-representations/"
