@@ -227,7 +227,7 @@ class KernelCounts(Message):
 
     `coalescing` is the share of the 32-byte sectors moved that was needed; `occupancy` that of an
     SM's warps that can run at once, with `occupancy_limit` saying what bounds it; `bytes_at_once`
-    is what a load or store of a thread moves in global memory, on average.
+    is what a load or store of a thread moves on average, of the array where that is least.
     """
 
     name: Short

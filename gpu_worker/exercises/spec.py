@@ -94,7 +94,8 @@ class Budget:
     Counted, not timed: one call of `direction` on a contiguous float32 x of `shape` (N, D) may read
     and write `moved` times the bytes of x together, in `launches` launches, any number for None.
     Small arrays that a kernel reads again, such as gamma, count once a launch. `at_once` is how
-    many bytes each kernel must move with one load or store of a thread, on average, at least.
+    many bytes each kernel must move with one load or store of a thread, on average, at least, of
+    each array that is a row long or longer.
     `group` is the id of a group without cases; several budgets may share it. `explanation` tells a
     learner who went over what to look for.
     """

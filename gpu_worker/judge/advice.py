@@ -21,6 +21,8 @@ _WORTH_A_WORD: Final = 0.1
 _LOW_OCCUPANCY: Final = 0.5
 _CONFLICTS: Final = 16
 _MOST_LINES: Final = 4
+WIDEST: Final = 16.0
+"""Bytes: the widest load that a thread has."""
 
 
 def of_call(exercise: Exercise, row: CountedCall, array_bytes: int) -> Iterator[str]:
@@ -68,17 +70,34 @@ def of_accesses(direction: str, kernel: KernelNote, name: str, lines: int) -> It
 
 
 def read_again(
-    exercise: Exercise, direction: str, kernel: KernelNote, name: str, array_bytes: int
+    exercise: Exercise, row: CountedCall, kernel: KernelNote, name: str, array_bytes: int
 ) -> Iterator[str]:
-    """Yield which large arrays a kernel reads more than once, if the exercise asks for less."""
-    if exercise.budgets and all(one.direction != direction for one in exercise.budgets):
+    """Yield which large arrays a kernel of a call reads more than once, if the exercise asks for
+    less.
+    """
+    if _is_enough(exercise, row, array_bytes):
         return
     for array in kernel.counters.arrays:
         times = array.bytes_read / max(array.nbytes, 1)
         if 2 * array.nbytes >= array_bytes and times > _MUCH:
             yield (
-                f"{direction}, {name}: reads its argument {array.place + 1} (an array) "
+                f"{row.direction}, {name}: reads its argument {array.place + 1} (an array) "
                 f"{_times(times)}. Once is enough: keep the row in registers or in shared memory."
+            )
+
+
+def narrow(
+    exercise: Exercise, row: CountedCall, kernel: KernelNote, name: str, row_bytes: int
+) -> Iterator[str]:
+    """Yield which arrays, a row long or longer, a kernel moves less of at once than its exercise
+    asks for.
+    """
+    asked = [b.at_once for b in exercise.budgets if b.at_once and b.direction == row.direction]
+    for array in kernel.counters.arrays if asked else ():
+        if array.nbytes >= row_bytes and (array.at_once or WIDEST) < max(asked):
+            yield (
+                f"{row.direction}, {name}: moves its argument {array.place + 1} (an array) "
+                f"{array.at_once:.3g} bytes at once on average; {max(asked):.3g} are asked for."
             )
 
 

@@ -153,9 +153,9 @@ def _measured(over: Spent) -> str:
         )
     if not over.too_much:
         return (
-            f"But for x of shape {size}, the loads and stores of a thread in {budget.direction} "
-            f"move {over.at_once:.3g} bytes at once on average; at least {budget.at_once:.3g} are "
-            "asked for."
+            f"But for x of shape {size}, a load or store of a thread in {budget.direction} moves "
+            f"only {over.at_once:.3g} bytes of one of the arrays at once, on average; at least "
+            f"{budget.at_once:.3g} are asked for."
         )
     most = "" if budget.launches is None else f" in {_launches(budget.launches)}"
     return (

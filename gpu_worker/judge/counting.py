@@ -21,7 +21,7 @@ from gpu_worker.judge.builds import Builds, refusals_of, resources_of
 from gpu_worker.judge.case import Case, ScriptBuilder
 from gpu_worker.judge.execution import Execution, execute, judge_run
 from gpu_worker.judge.findings import of_devices_compiler, shown_names
-from gpu_worker.judge.notes import Access, KernelNote, Noted, read_notes
+from gpu_worker.judge.notes import KernelNote, Noted, read_notes
 from gpu_worker.judge.occupancy import occupancy
 from gpu_worker.judge.timed_calls import ARRAYS_MOVED
 from gpu_worker.protocol import Counted, CountedCall, Finding, KernelCounts
@@ -31,9 +31,6 @@ from gpu_worker.sandbox.inside.wire import ArrayValue, WireError
 _MAX_CALLS: Final = 8
 _MAX_KERNELS: Final = 8
 _MAX_ADVICE: Final = 8
-_WARP: Final = 32
-_WIDEST: Final = 16.0
-"""Bytes: the widest load that a thread has."""
 
 Needs = Mapping[tuple[int, str], Mapping[str, int]]
 """What kernels need on a device, by the build that they are of and their name."""
@@ -154,27 +151,29 @@ def _counted(
     exercise: Exercise, case: Case, noted: Sequence[Noted], builds: Builds, shown: ShownName
 ) -> Counted:
     needs = _needs(noted, builds)
-    rows = [_call(case, item, needs, shown) for item in noted if _is_of_a_call(case, item)]
-    size = _array_bytes(case)
+    calls = [(item, _call(case, item, needs, shown)) for item in noted if _is_of_a_call(case, item)]
+    rows, size = [row for _, row in calls], _array_bytes(case)
     said = [sentence for row in rows for sentence in advice.of_call(exercise, row, size)]
     for item in noted:
-        said += _of_kernels(exercise, case, item, builds, shown)
+        said += _of_kernels(case, item, builds, shown)
+    for item, row in calls:
+        for kernel in item.notes.kernels[:_MAX_KERNELS]:
+            name = shown(kernel.name)
+            said += advice.read_again(exercise, row, kernel, name, size)
+            said += advice.narrow(exercise, row, kernel, name, _row_bytes(case))
     said += [sentence for row in rows for sentence in advice.of_resources(row)]
     return Counted(
         shape=list(case.shape), dtype=case.dtype.name, rows=rows, advice=said[:_MAX_ADVICE]
     )
 
 
-def _of_kernels(
-    exercise: Exercise, case: Case, item: Noted, builds: Builds, shown: ShownName
-) -> Iterator[str]:
-    """Yield what is to be said of the kernels of one call."""
-    direction, size = case.script.operations[item.position].kind, _array_bytes(case)
+def _of_kernels(case: Case, item: Noted, builds: Builds, shown: ShownName) -> Iterator[str]:
+    """Yield which lines of the kernels of one call waste what they move."""
+    direction = case.script.operations[item.position].kind
     for kernel in item.notes.kernels[:_MAX_KERNELS]:
         request, name = builds.requests.get(kernel.build), shown(kernel.name)
         lines = request.source.count("\n") + 1 if request else 0
         yield from advice.of_accesses(direction, kernel, name, lines)
-        yield from advice.read_again(exercise, direction, kernel, name, size)
 
 
 def _needs(noted: Sequence[Noted], builds: Builds) -> Needs:
@@ -214,7 +213,6 @@ def _call(case: Case, item: Noted, needs: Needs, shown: ShownName) -> CountedCal
     assert counts is not None  # noqa: S101  the caller has looked
     cached_read = sum(_cached(kernel, case, "bytes_read") for kernel in item.notes.kernels)
     cached_written = sum(_cached(kernel, case, "bytes_written") for kernel in item.notes.kernels)
-    rows = math.prod(case.shape[:-1])
     return CountedCall(
         direction=direction,
         bytes_read=max(0, counts.bytes_read - cached_read),
@@ -222,13 +220,17 @@ def _call(case: Case, item: Noted, needs: Needs, shown: ShownName) -> CountedCal
         bytes_least=ARRAYS_MOVED[direction] * _array_bytes(case),
         launches=counts.launches,
         kernels=[
-            _kernel(kernel, rows, needs, shown) for kernel in item.notes.kernels[:_MAX_KERNELS]
+            _kernel(kernel, case, needs, shown) for kernel in item.notes.kernels[:_MAX_KERNELS]
         ],
     )
 
 
 def _array_bytes(case: Case) -> int:
     return math.prod(case.shape) * case.dtype.itemsize
+
+
+def _row_bytes(case: Case) -> int:
+    return case.shape[-1] * case.dtype.itemsize
 
 
 def _cached(kernel: KernelNote, case: Case, direction: str) -> int:
@@ -245,8 +247,8 @@ def _cached(kernel: KernelNote, case: Case, direction: str) -> int:
     return total * kernel.launches
 
 
-def _kernel(kernel: KernelNote, rows: int, needs: Needs, shown: ShownName) -> KernelCounts:
-    counters = kernel.counters
+def _kernel(kernel: KernelNote, case: Case, needs: Needs, shown: ShownName) -> KernelCounts:
+    rows, counters = math.prod(case.shape[:-1]), kernel.counters
     used = needs.get((kernel.build, kernel.name), {})
     registers, spilled = used.get("registers"), used.get("spill_bytes")
     shared = kernel.shared_mem + (used.get("shared_bytes") or 0)
@@ -270,16 +272,18 @@ def _kernel(kernel: KernelNote, rows: int, needs: Needs, shown: ShownName) -> Ke
         spilled_bytes=spilled,
         occupancy=round(known.share, 4) if known else None,
         occupancy_limit=known.limit if known else "",
-        bytes_at_once=None if kernel.generated else _bytes_at_once(of_arrays),
+        bytes_at_once=None if kernel.generated else _bytes_at_once(kernel, _row_bytes(case)),
     )
 
 
-def _bytes_at_once(accesses: Sequence[Access]) -> float | None:
-    """Return what one access of a thread moves on average: a warp's request is 32 of them."""
-    requests = sum(one.requests for one in accesses)
-    if not requests:
-        return None
-    return round(min(_WIDEST, sum(one.bytes for one in accesses) / requests / _WARP), 2)
+def _bytes_at_once(kernel: KernelNote, row_bytes: int) -> float | None:
+    """Return what a load or store of a thread moves on average, of the array where that is least.
+
+    What is shorter than a row, such as a sum for each row, takes no wide loads.
+    """
+    arrays = [array for array in kernel.counters.arrays if array.nbytes >= row_bytes]
+    least = min((array.at_once for array in arrays if array.at_once is not None), default=None)
+    return None if least is None else round(min(advice.WIDEST, least), 2)
 
 
 def counts_of(exercise: Exercise, source: str, zygote: Zygote, **options: Any) -> Counted | None:

@@ -43,12 +43,22 @@ class Access(_Note):
 
 
 class ArrayTraffic(_Note):
-    """What a kernel read and wrote of one array that it was given."""
+    """What a kernel read and wrote of one array that it was given, in so many loads and stores."""
 
     place: _Count
     nbytes: _Count
     bytes_read: _Count
     bytes_written: _Count
+    reads: _Count = 0
+    writes: _Count = 0
+
+    @property
+    def at_once(self) -> float | None:
+        """Bytes that a load or a store of a thread moves of it, of the two what moves less; None
+        where nothing was moved.
+        """
+        ways = ((self.bytes_read, self.reads), (self.bytes_written, self.writes))
+        return min((moved / times for moved, times in ways if times), default=None)
 
 
 class Counters(_Note):

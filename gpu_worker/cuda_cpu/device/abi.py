@@ -6,7 +6,7 @@ import ctypes
 import struct
 from typing import Final
 
-VERSION: Final = 6
+VERSION: Final = 7
 SHARED_SLOT: Final = 256
 FRAMES: Final = 8
 FINDINGS: Final = 16
@@ -27,6 +27,8 @@ class Buffer(ctypes.Structure):
         ("state", _U32),
         ("bytes_read", _U64),
         ("bytes_written", _U64),
+        ("reads", _U64),
+        ("writes", _U64),
         ("before", ctypes.c_void_p),
     )
 
@@ -36,7 +38,7 @@ CONSTANT: Final = 2
 UNTOUCHED: Final = 3
 """States of a `Buffer`; 0 is none of them."""
 
-BUFFER: Final = struct.Struct("=QQQQIIQQQ")
+BUFFER: Final = struct.Struct("=QQQQIIQQQQQ")
 """The fields of a `Buffer` at once: a launch has hundreds."""
 
 

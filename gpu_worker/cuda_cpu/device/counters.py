@@ -30,20 +30,26 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class ArrayTraffic:
-    """What a launch moved of one array: `place` is that of the argument, `label` its name."""
+    """What a launch moved of one array: `place` is that of the argument, `label` its name.
+
+    `reads` and `writes` are the loads and stores of threads that the bytes came by.
+    """
 
     place: int
     label: str
     nbytes: int
     bytes_read: int
     bytes_written: int
+    reads: int
+    writes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Counters:
     """Sums over all threads of one launch, or of several added up.
 
-    Bytes are those that instructions ask for: what the caches save is not taken off.
+    Bytes are those that instructions ask for: what the caches save is not taken off. What lanes of
+    a warp read from one address with one instruction counts once.
     """
 
     launches: int = 0

@@ -256,8 +256,8 @@ class Launching:
                     continue
                 seen.add(allocation.address)
                 entry = launch.buffers[self._places[allocation.address]]
-                moved = (allocation.nbytes, entry.bytes_read, entry.bytes_written)
-                found.append(ArrayTraffic(place, label + member, *moved))
+                moved = (entry.bytes_read, entry.bytes_written, entry.reads, entry.writes)
+                found.append(ArrayTraffic(place, label + member, allocation.nbytes, *moved))
         return tuple(found[:MOST_ARRAYS])
 
     def _arrays_of(self, value: object) -> Iterator[tuple[str, Allocation]]:

@@ -70,7 +70,7 @@ class Allocation:
         if self._row_of != state:
             written = 0 if any(state) else self._written_address
             gone = abi.GONE if self.freed else 0
-            self._row = abi.BUFFER.pack(self.address, self.end, written, 0, 0, gone, 0, 0, 0)
+            self._row = abi.BUFFER.pack(self.address, self.end, written, 0, 0, gone, *(0,) * 5)
             self._row_of = state
         return self._row
 

@@ -32,7 +32,7 @@ class Variable(Allocation):
         """Say what is known of its type."""
         self.itemsize, self.granule, self.constant = int(itemsize), int(granule), constant
         state = abi.CONSTANT if constant else 0
-        self._row = abi.BUFFER.pack(self.address, self.end, 0, 0, 0, state, 0, 0, 0)
+        self._row = abi.BUFFER.pack(self.address, self.end, 0, 0, 0, state, *(0,) * 5)
 
 
 class Reachable:

@@ -5,7 +5,7 @@
 
 namespace learnml {
 
-constexpr uint32_t VERSION = 6;
+constexpr uint32_t VERSION = 7;
 
 // Stable numbers: `device/kinds.py` gives each a name.
 enum Kind : uint32_t {
@@ -28,7 +28,7 @@ struct Buffer {
   uint64_t *hazards;
   uint32_t granule_shift;
   uint32_t state;
-  uint64_t bytes_read, bytes_written;
+  uint64_t bytes_read, bytes_written, reads, writes;
   uint8_t *before;
 };
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gpu_worker.cuda_cpu.device import Access, Counters, unwritten_output
+from gpu_worker.cuda_cpu.device.report import Order
 from gpu_worker.tests.cuda.device import Device, kernel
 
 SOURCE = r"""
@@ -22,6 +23,12 @@ extern "C" __global__ void columns(float *y, int pad) {
   extern __shared__ float s[];
   s[threadIdx.x * (32 + pad)] = threadIdx.x;
   y[threadIdx.x] = s[threadIdx.x * (32 + pad)];
+}
+extern "C" __global__ void turned(const float *x, float4 *y, int lanes) {
+  float sum = 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (int j = 0; j < 32; j++) sum += x[(j + threadIdx.x / lanes) % 32];
+  y[threadIdx.x] = make_float4(sum, 0, 0, 0);
 }
 """
 
@@ -146,6 +153,32 @@ def test_strides_cost_sectors() -> None:
     ideal, scattered = access(together, 4, write=False), access(apart, 4, write=False)
     assert (ideal.requests, ideal.sectors, ideal.ideal_sectors) == (2, 8, 8)
     assert (scattered.requests, scattered.sectors, scattered.ideal_sectors) == (2, 64, 8)
+
+
+def test_what_a_warp_reads_from_one_address_is_moved_once() -> None:
+    device = Device()
+    x, y = device.array(np.arange(64 * 8)), device.empty(64)
+
+    same = device.launch(kernel(SOURCE, "strided"), (1,), (64,), (x, y, np.int32(0))).counters
+
+    assert [(a.bytes_read, a.reads, a.writes) for a in same.arrays] == [(8, 2, 0), (0, 0, 64)]
+    assert access(same, 4, write=False).bytes == 256
+
+
+@pytest.mark.parametrize("order", ["forward", "reverse"])
+@pytest.mark.parametrize(("lanes", "reads"), [(32, 1), (16, 2), (1, 32)])
+def test_lanes_that_read_in_turns_are_moved_for_each(order: Order, lanes: int, reads: int) -> None:
+    device = Device()
+    x, y = device.array(np.arange(32)), device.empty(256)
+    arguments = (x, y, np.int32(lanes))
+
+    read, written = device.launch(
+        kernel(SOURCE, "turned"), (2,), (64,), arguments, order=order
+    ).counters.arrays
+
+    # Two blocks of two warps take 64 values in turn; a second pass is moved again.
+    assert (read.reads, read.bytes_read) == (4 * 64 * reads, 4 * 4 * 64 * reads)
+    assert (written.writes, written.bytes_written) == (128, 128 * 16)
 
 
 def test_columns_of_a_tile_conflict_unless_they_are_padded() -> None:
