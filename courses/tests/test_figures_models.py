@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import quickjs
 
+from courses import scripts
 from courses.figures import kinds, read
 from courses.figures.base import Choice, Range, View, initial_state
 from courses.figures.bundle import BUNDLE_PATH, SOURCES, bundle, models
@@ -157,9 +158,11 @@ def test_a_slider_of_powers_stands_exactly_at_what_its_author_wrote(temperature:
     assert slider.low - math.log10(0.01) < slider.step
 
 
-def test_the_bundle_is_made_from_its_sources() -> None:
+def test_what_is_sent_is_made_from_its_sources() -> None:
     written = BUNDLE_PATH.read_text(encoding="utf-8")
     assert written == bundle(), "Run python -m courses.figures.bundle"
+    written = scripts.CHAPTER_PATH.read_text(encoding="utf-8")
+    assert written == scripts.chapter_script(), "Run python -m courses.scripts"
 
 
 def test_script_and_styles_are_small() -> None:
