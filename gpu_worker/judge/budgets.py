@@ -8,12 +8,14 @@ budget.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import Budget
+from gpu_worker.judge.occupancy import CHIP_BYTES, local_bytes
 from gpu_worker.protocol import Counted, CountedCall, Failure, GroupResult
 
 _ONLY_LAUNCHES: Final = (
@@ -42,7 +44,7 @@ class Spent:
         """Whether the call stayed within the budget, and moved what any right program must."""
         if self.call is None or self.too_little:
             return False
-        return not self.too_much and not self.by_the_host and not self.too_narrow
+        return not (self.too_much or self.by_the_host or self.too_narrow or self.off_chip)
 
     @property
     def too_little(self) -> bool:
@@ -69,13 +71,23 @@ class Spent:
     @property
     def only_launches(self) -> bool:
         """Whether nothing but the number of launches speaks against the call."""
-        return self.too_many and self.moved <= self.budget.moved and not self.too_narrow
+        others = self.moved > self.budget.moved or self.too_narrow or self.off_chip
+        return self.too_many and not others
 
     @property
     def too_narrow(self) -> bool:
         """Whether a kernel's loads and stores move less at once than they must."""
         least = self.budget.at_once
         return least is not None and self.at_once < least
+
+    @property
+    def off_chip(self) -> int:
+        """Bytes that a block of a kernel keeps in local memory, if no multiprocessor has so many:
+        they go through device memory then, and no count holds them. 0 for less.
+        """
+        kernels = self.call.kernels if self.call else []
+        kept = (local_bytes(math.prod(one.block), one.spilled_bytes or 0) for one in kernels)
+        return max((size for size in kept if size > CHIP_BYTES), default=0)
 
     @property
     def at_once(self) -> float:
@@ -150,6 +162,13 @@ def _measured(over: Spent) -> str:
             f"{over.moved:.3g} times the bytes of x, and must move "
             f"{call.bytes_least / over.array_bytes:.3g} times: the budget is about what the device "
             "does."
+        )
+    if over.off_chip and not over.too_much:
+        return (
+            f"But for x of shape {size}, the threads of a block in {budget.direction} have arrays "
+            "of their own for which there are no registers. What lies there is written to the "
+            f"device's memory and read again, uncounted: there is room for {over.off_chip:,} bytes "
+            f"in them, and a multiprocessor has {CHIP_BYTES:,} on the chip."
         )
     if not over.too_much:
         return (

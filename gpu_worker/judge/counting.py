@@ -250,7 +250,7 @@ def _cached(kernel: KernelNote, case: Case, direction: str) -> int:
 def _kernel(kernel: KernelNote, case: Case, needs: Needs, shown: ShownName) -> KernelCounts:
     rows, counters = math.prod(case.shape[:-1]), kernel.counters
     used = needs.get((kernel.build, kernel.name), {})
-    registers, spilled = used.get("registers"), used.get("spill_bytes")
+    registers, outside = used.get("registers"), used.get("local_bytes")
     shared = kernel.shared_mem + (used.get("shared_bytes") or 0)
     of_arrays = [a for a in counters.accesses if a.space == "global"]
     sectors = sum(a.sectors for a in of_arrays)
@@ -269,7 +269,7 @@ def _kernel(kernel: KernelNote, case: Case, needs: Needs, shown: ShownName) -> K
         else None,
         bank_conflicts=sum(a.bank_conflicts for a in counters.accesses if a.space == "shared"),
         registers=registers,
-        spilled_bytes=spilled,
+        spilled_bytes=outside,
         occupancy=round(known.share, 4) if known else None,
         occupancy_limit=known.limit if known else "",
         bytes_at_once=None if kernel.generated else _bytes_at_once(kernel, _row_bytes(case)),

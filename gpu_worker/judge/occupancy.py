@@ -21,6 +21,8 @@ SHARED_BYTES: Final = 228 * 1024
 SHARED_BYTES_RESERVED: Final = 1024
 """The system keeps this of shared memory for each block."""
 SHARED_BYTES_AT_ONCE: Final = 128
+CHIP_BYTES: Final = 256 * 1024
+"""Of a multiprocessor's cache and shared memory together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,13 @@ class Occupancy:
 
     share: float
     limit: str
+
+
+def local_bytes(threads: int, bytes_a_thread: int) -> int:
+    """Return what a block of so many threads takes of local memory: what no register holds lies
+    there, word by word for all lanes of a warp, also for those that the block has no thread for.
+    """
+    return -(-threads // WARP) * WARP * bytes_a_thread
 
 
 def occupancy(threads: int, registers: int, shared_bytes: int) -> Occupancy:

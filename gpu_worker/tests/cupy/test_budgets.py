@@ -88,6 +88,24 @@ def test_loads_and_stores_have_a_width() -> None:
     assert not any(one.kept for one in spent(exercise, without_kernels))
 
 
+def test_arrays_of_threads_that_no_multiprocessor_has_room_for_are_in_memory() -> None:
+    kernel = KernelCounts(
+        name="k", launches=1, grid=[16], block=[1], shared_bytes=0, barriers_per_row=1,
+        coalescing=1.0, bank_conflicts=0, registers=32, spilled_bytes=8192, occupancy=None,
+    )  # fmt: skip
+    other = counted((8, 4096), 2.0)
+    for threads, spilled, kept in ((1, 8192, True), (1, 8196, False), (512, 512, True),
+                                   (513, 512, False), (1024, None, True)):  # fmt: skip
+        item = counted((16, 1024), 2.0)
+        update = {"block": [threads], "spilled_bytes": spilled}
+        item.rows[0] = item.rows[0].model_copy(
+            update={"kernels": [kernel.model_copy(update=update)]}
+        )
+        passed, _, message = judged(item, other)
+        assert passed is kept
+        assert kept or "there is room for" in message
+
+
 def test_what_was_not_counted_is_over_its_budget() -> None:
     twice = counted((16, 1024), 2.0)
     twice = twice.model_copy(update={"rows": twice.rows * 2})

@@ -40,6 +40,7 @@ NEED_HIDDEN_CASES = {
     "reads_for_each_sum",
     "reads_x_twice",
     "row_as_long_as_the_block",
+    "row_in_an_array_of_a_thread",
     "row_in_shared_memory",
     "rows_misaligned",
     "sixteen_elements_a_thread",
