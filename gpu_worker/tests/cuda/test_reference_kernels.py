@@ -231,7 +231,7 @@ def test_arrays_are_moved_once(slug: str, rows: int, dim: int, launches: Launche
         == rules.least_bytes("float32", rows, dim)["forward"]
     )
     total = sum(c.global_bytes_read + c.global_bytes_written for c in (backward, adding))
-    extra = 2 * rows * dim * 4 - dim * 4 + (rows * (_threads(backward, rows) - 1)) * 4 * parameters
+    extra = 2 * rows * dim * 4 - dim * 4 + rows * (_warps(rows) - 1) * 4 * parameters
     assert total - extra == rules.least_bytes("float32", rows, dim)["backward"]
     for counters in (forward, backward, adding):
         for access in counters.accesses:
@@ -239,9 +239,9 @@ def test_arrays_are_moved_once(slug: str, rows: int, dim: int, launches: Launche
                 assert access.sectors <= access.ideal_sectors
 
 
-def _threads(counters: Any, rows: int) -> int:
-    """Return how many threads share a row, each of which reads what forward kept of it."""
-    return 32 if rows == 600 else 128
+def _warps(rows: int) -> int:
+    """Return how many warps share a row, each of which reads what forward kept of it."""
+    return 1 if rows == 600 else 4
 
 
 def test_the_vector_path_is_left_where_addresses_do_not_allow_it() -> None:
