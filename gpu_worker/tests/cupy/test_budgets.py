@@ -12,9 +12,10 @@ from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.spec import Budget
 from gpu_worker.gpu import cases as device_cases
 from gpu_worker.judge import casegen
-from gpu_worker.judge.advice import of_call
+from gpu_worker.judge.advice import narrow, of_call, read_again
 from gpu_worker.judge.budgets import budget_results, over_budget, spent
 from gpu_worker.judge.counting import counted_shapes
+from gpu_worker.judge.notes import KernelNote
 from gpu_worker.protocol import Counted, CountedCall, KernelCounts, Track
 from gpu_worker.sandbox.inside import wire
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
@@ -71,9 +72,9 @@ def test_loads_and_stores_have_a_width() -> None:
         name="k", launches=1, grid=[16], block=[256], shared_bytes=0, barriers_per_row=1,
         coalescing=1.0, bank_conflicts=0, registers=None, spilled_bytes=None, occupancy=None,
     )  # fmt: skip
-    for wide, narrow, kept in ((16.0, 12.0, 2), (16.0, 11.9, 1), (8.0, None, 0)):
+    for wide, less, kept in ((16.0, 12.0, 2), (16.0, 11.9, 1), (8.0, None, 0)):
         counts = [counted((16, 1024), 2.0), counted((8, 4096), 2.0)]
-        for item, at_once in zip(counts, (wide, narrow), strict=True):
+        for item, at_once in zip(counts, (wide, less), strict=True):
             item.rows[0] = item.rows[0].model_copy(
                 update={"kernels": [kernel.model_copy(update={"bytes_at_once": at_once})]}
             )
@@ -229,7 +230,8 @@ def test_every_grading_tries_the_longest_row_that_the_statement_promises(slug: s
             case.shape[-1]: case.checks for case in cases if case.shape[-1] >= longest - 1
         }
         assert at_the_bound == dict.fromkeys((longest, longest - 1), frozenset(exercise.results))
-        assert max(math.prod(case.shape[:-1]) for case in cases) >= 64 or not exercise.gradients
+        most_rows = max(math.prod(case.shape[:-1]) for case in cases)
+        assert most_rows >= (64 if exercise.gradients else 2_113)
 
 
 def advice(slug: str, direction: str, read: float, written: float) -> list[str]:
@@ -252,6 +254,39 @@ def test_what_an_exercise_does_not_ask_for_is_no_advice() -> None:
     assert advice("rmsnorm_fused_backward", "forward", 4, 3) == []
     assert advice("rmsnorm_fused_backward", "backward", 2.2, 1.1) == []
     assert len(advice("rmsnorm", "forward", 2.02, 1)) == 1
+
+
+def of_an_array(slug: str, read: float, reads: int) -> list[str]:
+    """Return what is said of x, one array of x's size that a kernel reads, in so many loads."""
+    size = 4 * 16 * 1024
+    array = {"place": 0, "nbytes": size, "bytes_read": int(read * size), "bytes_written": 0}
+    kernel = KernelNote.model_validate({
+        **{"name": "k", "build": 0, "grid": [1], "block": [256], "shared_mem": 0, "launches": 1},
+        "counters": {
+            **{"barriers": 0, "global_bytes_read": 0, "global_bytes_written": 0},
+            "arrays": [{**array, "reads": reads, "writes": 0}],
+        },
+    })  # fmt: skip
+    call = counted((16, 1024), read + 1).rows[0]
+    again = read_again(get(slug), call, kernel, "k", size)
+    return [*again, *narrow(get(slug), call, kernel, "k", 4 * 1024)]
+
+
+def test_reading_twice_is_said_where_it_is_too_much() -> None:
+    for slug in ("rmsnorm_two_kernels", "rmsnorm_one_launch"):
+        assert of_an_array(slug, 2, 32 * 1024) == []
+    (again,) = of_an_array("rmsnorm_fused_forward", 2, 32 * 1024)
+    assert again.endswith(
+        "reads its argument 1 (an array) twice. Once is enough: keep the row in registers or in "
+        "shared memory."
+    )
+
+
+def test_the_array_whose_loads_are_narrow_is_named() -> None:
+    assert of_an_array("rmsnorm_sixteen_bytes", 1, 4 * 1024) == []
+    assert of_an_array("rmsnorm_sixteen_bytes", 1, 16 * 1024) == [
+        "forward, k: moves its argument 1 (an array) 4 bytes at once on average; 12 are asked for."
+    ]
 
 
 def test_advice_says_only_what_the_counts_show() -> None:
