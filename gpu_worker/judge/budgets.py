@@ -95,6 +95,7 @@ class Spent:
         where it is not known, as for the kernels that CuPy writes around expressions.
         """
         kernels = self.call.kernels if self.call else []
+        # What was not counted is narrow.
         return min((one.bytes_at_once or 0.0 for one in kernels), default=0.0)
 
 
@@ -169,6 +170,11 @@ def _measured(over: Spent) -> str:
             "of their own for which there are no registers. What lies there is written to the "
             f"device's memory and read again, uncounted: there is room for {over.off_chip:,} bytes "
             f"in them, and a multiprocessor has {CHIP_BYTES:,} on the chip."
+        )
+    if not over.too_much and not over.at_once:
+        return (
+            f"But for x of shape {size}, how much the kernels of {budget.direction} move with one "
+            "load or store is not known of all that they move: give them the arrays as arguments."
         )
     if not over.too_much:
         return (

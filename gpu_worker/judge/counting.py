@@ -31,6 +31,7 @@ from gpu_worker.sandbox.inside.wire import ArrayValue, WireError
 _MAX_CALLS: Final = 8
 _MAX_KERNELS: Final = 8
 _MAX_ADVICE: Final = 8
+_NAMED: Final = 0.9
 
 Needs = Mapping[tuple[int, str], Mapping[str, int]]
 """What kernels need on a device, by the build that they are of and their name."""
@@ -279,9 +280,14 @@ def _kernel(kernel: KernelNote, case: Case, needs: Needs, shown: ShownName) -> K
 def _bytes_at_once(kernel: KernelNote, row_bytes: int) -> float | None:
     """Return what a load or store of a thread moves on average, of the array where that is least.
 
-    What is shorter than a row, such as a sum for each row, takes no wide loads.
+    What is shorter than a row, such as a sum for each row, takes no wide loads. None where much is
+    moved of what no argument names: of a table of addresses, nobody counts how.
     """
-    arrays = [array for array in kernel.counters.arrays if array.nbytes >= row_bytes]
+    counters = kernel.counters
+    known = sum(array.bytes_read + array.bytes_written for array in counters.arrays)
+    if known < _NAMED * (counters.global_bytes_read + counters.global_bytes_written):
+        return None
+    arrays = [array for array in counters.arrays if array.nbytes >= row_bytes]
     least = min((array.at_once for array in arrays if array.at_once is not None), default=None)
     return None if least is None else round(min(advice.WIDEST, least), 2)
 

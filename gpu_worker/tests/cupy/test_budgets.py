@@ -86,7 +86,10 @@ def test_loads_and_stores_have_a_width() -> None:
         failure.message
     )
     without_kernels = [counted((16, 1024), 2.0), counted((8, 4096), 2.0)]
-    assert not any(one.kept for one in spent(exercise, without_kernels))
+    unknown = spent(exercise, without_kernels)
+    assert not any(one.kept for one in unknown)
+    assert (failure := over_budget(unknown)) is not None
+    assert "is not known of all that they move" in failure.message
 
 
 def test_arrays_of_threads_that_no_multiprocessor_has_room_for_are_in_memory() -> None:
