@@ -30,6 +30,14 @@ extern "C" __global__ void turned(const float *x, float4 *y, int lanes) {
     for (int j = 0; j < 32; j++) sum += x[(j + threadIdx.x / lanes) % 32];
   y[threadIdx.x] = make_float4(sum, 0, 0, 0);
 }
+struct Four { float v[4]; };
+struct __align__(16) Whole { float v[4]; };
+struct Eight { float4 v[2]; };
+extern "C" __global__ void structures(const float4 *a, float4 *b, const float3 *c, float3 *d, const Four *e, Four *f,
+                                      const Whole *g, Whole *h, const Eight *k, Eight *l) {
+  int i = threadIdx.x;
+  b[i] = a[i]; d[i] = c[i]; f[i] = e[i]; h[i] = g[i]; l[i] = k[i];
+}
 """
 
 
@@ -179,6 +187,24 @@ def test_lanes_that_read_in_turns_are_moved_for_each(order: Order, lanes: int, r
     # Two blocks of two warps take 64 values in turn; a second pass is moved again.
     assert (read.reads, read.bytes_read) == (4 * 64 * reads, 4 * 4 * 64 * reads)
     assert (written.writes, written.bytes_written) == (128, 128 * 16)
+
+
+def test_a_structure_is_moved_in_parts_as_wide_as_its_type_is_aligned() -> None:
+    device = Device()
+    kinds = {
+        "float4": (16, 16),
+        "float3": (12, 4),
+        "Four": (16, 4),
+        "Whole": (16, 16),
+        "Eight": (32, 16),
+    }
+    arrays = [make for _ in kinds for make in (device.array(np.zeros(256)), device.empty(256))]
+
+    moved = device.launch(kernel(SOURCE, "structures"), (1,), (32,), arrays).counters.arrays
+
+    for (size, at_once), read, written in zip(kinds.values(), moved[::2], moved[1::2], strict=True):
+        assert (read.bytes_read, written.bytes_written) == (32 * size, 32 * size)
+        assert (read.reads, written.writes) == (32 * size // at_once,) * 2
 
 
 def test_columns_of_a_tile_conflict_unless_they_are_padded() -> None:
