@@ -7,12 +7,13 @@ from typing import Final
 
 from gpu_worker.cuda_cpu.errors import refusal
 
-_DEFINE: Final = re.compile(r"-D\s*([A-Za-z]\w*)(?:=((?:[\w.+\-*()]|/(?![*/]))*))?\Z")
+_DEFINE: Final = re.compile(r"-D\s*([A-Za-z]\w*)(?:=((?:[\w.+\-*()]|/(?![*/]))*))?\Z", re.ASCII)
 """Values are numbers, names and sums. A comment in one would take lines of the source away."""
 _WITHOUT_EFFECT: Final = re.compile(
     r"(?:--?std=c\+\+(?:11|14|17|20)|--?use_fast_math|-default-device|--?fmad=(?:true|false)"
     r"|--?(?:ftz|prec-div|prec-sqrt)=(?:true|false)|-lineinfo|--generate-line-info"
-    r"|--?maxrregcount=\d+|-G|-O[0-3]|--?(?:gpu-architecture|arch)=\w+|-w)\Z"
+    r"|--?maxrregcount=\d+|-G|-O[0-3]|--?(?:gpu-architecture|arch)=\w+|-w)\Z",
+    re.ASCII,
 )
 
 

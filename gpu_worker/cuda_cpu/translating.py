@@ -27,7 +27,7 @@ _NAME_BEFORE_LIST: Final = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _VARIABLE: Final = re.compile(
     r"\b__(?:constant|device|managed)__\b[^;(){}=\[\]]{0,200}?(?P<name>[A-Za-z_]\w*)\s*(?=[\[;={])"
 )
-_EXPRESSION: Final = re.compile(r"[A-Za-z_][\w:<>,()*&\- ]*\Z")
+_EXPRESSION: Final = re.compile(r"[A-Za-z_][\w:<>,()*&\- ]*\Z", re.ASCII)
 CONSTANT_BYTES: Final = 64 * 1024
 _TOO_MUCH_CONSTANT: Final = (
     "the __constant__ variables have more than 64 KB together, all the constant memory there is"

@@ -69,10 +69,10 @@ def of_devices_compiler(
 ) -> list[Finding]:
     """Return as warnings what NVIDIA's compiler says against a build that ran here.
 
-    Source that was made up while the program ran could carry hidden inputs: no words of it then.
+    What was made up while the program ran could carry hidden inputs: no words of it then.
     """
     finder = _LineFinder(source)
-    own = finder.holds(request.source)
+    own = finder.wrote(request)
     return [
         Finding(
             kind=str(item.kind),
@@ -111,8 +111,8 @@ def _of_launches(
         where = describe(cases[number]) if number < len(cases) else ""
         request = requests.get(note.build)
         words = reporting.clean_text(note.message)[:4_000] if public else ""
-        if request and finder.holds(request.source):
-            # Source that was made up while the program ran could carry hidden inputs.
+        if request and finder.wrote(request):
+            # What was made up while the program ran could carry hidden inputs.
             words = _compilers_words(note, built.get(note.build, ())) or words
         yield _finding(finder, request, note, words, where)
 
@@ -168,9 +168,13 @@ class _LineFinder:
         self._lines = [line.strip() for line in source.splitlines()]
         self._words = _OWN_NAMES.union(_WORD.findall(source))
 
-    def holds(self, text: str) -> bool:
-        """True if the text stands in the learner's file."""
-        return bool(text) and text in self._source
+    def wrote(self, request: BuildRequest) -> bool:
+        """True if a build's source stands in the learner's file, and all words of its options and
+        names: the compiler repeats what it is given.
+        """
+        given = " ".join((*request.options, *request.names))
+        stands = bool(request.source) and request.source in self._source
+        return stands and self._words.issuperset(_WORD.findall(given))
 
     def name(self, kernel: str) -> str:
         """Return a kernel's name expression, without its arguments if a word is not in the file."""

@@ -182,11 +182,17 @@ def test_ordinary_sources_are_not(head: str) -> None:
 @pytest.mark.parametrize(
     "option",
     ["-I/etc", "-include/etc/passwd", f"-DX=1 -include {SECRET}", "-fplugin=x.so", "@args", "-DX=`id`", "-DX=/*",
-     "-DX=1//",
+     "-DX=1//", "-DX=2é", "-DXé=2",
      "-DLEARNML_X=1", "-o/tmp/x", "-B/tmp", "-specs=x", "-wrapper", "--sysroot=/"],
 )  # fmt: skip
 def test_options_that_reach_files_are_refused(option: str) -> None:
     assert "is not taken here" in refused(KERNEL.replace("VALUE", "1"), options=(option,))
+
+
+def test_a_name_with_letters_that_cuda_does_not_know_is_refused() -> None:
+    source = "template <int N> __global__ void k(int *x) { x[0] = N; }\n"
+    with pytest.raises(CompileError, match="The source has no kernel"):
+        compile_source(source, (), ("k<é>",))
 
 
 def test_usual_options_are_taken() -> None:

@@ -41,7 +41,12 @@ def note(**fields: Any) -> dict[str, Any]:
 
 
 def found(
-    *notes: dict[str, Any], public: bool = True, built: Any = None, code: str = KERNEL
+    *notes: dict[str, Any],
+    public: bool = True,
+    built: Any = None,
+    code: str = KERNEL,
+    options: tuple[str, ...] = (),
+    names: tuple[str, ...] = (),
 ) -> list[Any]:
     exercise = get("rmsnorm")
     cases = casegen.public_cases(exercise) if public else casegen.hidden_cases(exercise, 1)[:3]
@@ -51,7 +56,7 @@ def found(
             for place in range(0, len(notes), 64)
         ]
     )
-    requests = {0: BuildRequest(code, (), ())}
+    requests = {0: BuildRequest(code, options, names)}
     return findings.findings(SOURCE, requests, built or {}, noted, cases)
 
 
@@ -96,6 +101,21 @@ def test_the_compilers_words_are_shown_of_source_that_the_learner_wrote() -> Non
     assert own.message == "expected ';'"
     (made_up,) = found(note(kind="compile-error"), public=False, built=built, code="LEAK\n\n\n")
     assert made_up.message == MEANINGS["compile-error"]
+
+
+@pytest.mark.parametrize("made_up", ["-DSCALE=0.2500125", "-Dx0p7989", "twice<17>"])
+def test_the_compilers_words_are_kept_back_where_what_it_was_given_beside_was_made_up(
+    made_up: str,
+) -> None:
+    built = {0: [note(kind="compile-error", message="LEAK 0.5")]}
+    asked: dict[str, Any] = {
+        "options": (made_up,) if made_up.startswith("-") else (),
+        "names": () if made_up.startswith("-") else (made_up,),
+    }
+    (hidden,) = found(note(kind="compile-error"), public=False, built=built, **asked)
+    assert hidden.message == MEANINGS["compile-error"]
+    (own,) = found(note(kind="compile-error"), public=False, built=built, names=("twice<float>",))
+    assert own.message == "LEAK 0.5"
 
 
 def test_each_kind_at_each_line_comes_once_the_worst_first() -> None:
