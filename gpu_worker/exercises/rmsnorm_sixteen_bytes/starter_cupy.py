@@ -6,7 +6,8 @@ Rules of the exercise:
 - x is float32 and C-contiguous, of shape (..., D), with 1 <= D <= 8192. A batch may be empty.
 - y has the shape and the dtype of x. x and gamma are not changed.
 - The budget, counted for x of the shapes (16, 1024) and (8, 4096): at most 2.25 times the bytes of
-  x moved, in one launch, whose loads and stores move at least 12 bytes at once on average.
+  x moved, in one launch, whose loads of x and of gamma and stores of y each move at least 12 bytes
+  at once on average.
 """
 
 import cupy as cp
