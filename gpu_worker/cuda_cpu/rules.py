@@ -166,7 +166,7 @@ def _advice(name: str) -> str:
         )
     if name.startswith(_LIBRARIES):
         return "Libraries of kernels are not taken in these exercises: the sums are yours to write."
-    return f"Kernels can include CUDA's own headers only: {', '.join(sorted(HEADERS))}."
+    return f"Kernels can include these headers only: {', '.join(sorted(HEADERS))}."
 
 
 def _check_headers(line: str, number: int, included: str) -> None:

@@ -15,9 +15,9 @@ MEANINGS: Final[Mapping[str, str]] = {
     "read-after-free": "A kernel uses an array that is gone. Keep a reference to it.",
     "null-pointer": "A kernel uses an array that was not given, or has no elements.",
     "other-threads-local-memory": "A thread uses the address of another thread's local variable.",
-    "missing-barrier": "A thread reads shared memory that another one writes with no "
-    "__syncthreads() between them. Put the barrier after the writes, and before the memory is used "
-    "again.",
+    "missing-barrier": "A thread reads shared memory that another one writes with no barrier "
+    "between them. Put one after the writes, and before the memory is used again: __syncthreads(), "
+    "or in a branch that only one warp takes, __syncwarp().",
     "divergent-barrier": "Not all threads of the block reach the same barrier: it stands in a "
     "branch, or after a return. Have every thread reach it.",
     "order-dependent": "The result depends on the order in which threads run. Something is shared "
@@ -47,7 +47,8 @@ MEANINGS: Final[Mapping[str, str]] = {
     "shift-too-large": "A number is shifted by as many bits as it has, or more.",
     "wrong-scalar-type": "A number is passed in another type than the kernel's parameter has. A "
     "Python int goes as long long, a float as double: pass np.int32(n) or np.float32(eps).",
-    "wrong-array-type": "An array has another dtype than the kernel's pointer.",
+    "wrong-array-type": "What is passed for the kernel's pointer is no array of CuPy, or "
+    "one of another dtype.",
     "argument-count": "The number of arguments is not the number of the kernel's parameters.",
     "integer-division": "Two integers are divided, so the fraction is lost. Make one a float.",
     "half-accumulation": "A sum runs in half precision. Add up in float and round once at the end.",

@@ -77,7 +77,7 @@ def test_errors_come_with_the_line_of_the_source() -> None:
         ('extern "C" __global__ void f(int *p) { threadIdx.x = 1; }\n', "cannot be assigned"),
         ('#include <cub/cub.cuh>\n' + KERNEL, "yours to write"),
         ('#include <cuda/std/limits>\n' + KERNEL, "yours to write"),
-        ('#include "my_kernels.h"\n' + KERNEL, "own headers only: cooperative_groups.h, "),
+        ('#include "my_kernels.h"\n' + KERNEL, "these headers only: cooperative_groups.h, "),
         ('#include <stdio.h>\n' + KERNEL, "Take the line out: printf is built in."),
         ('# include <cmath>\n' + KERNEL, "rsqrtf, expf, fmaxf and their kin are built in"),
         ('#include <stdint.h> // int64_t\n' + KERNEL, "write int, unsigned or long long"),
