@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import memory, traffic
+from . import memory, operators, traffic
 from .missing import missing
 from .pointers import Address
 
@@ -202,28 +202,30 @@ class ndarray:
 
     # --- views and copies ---------------------------------------------------------------------
     def __getitem__(self, index: Any) -> Any:
-        index = unwrap_deep(index)
-        taken = backing(self)[index]
-        # A single element is a view of no dimensions in CuPy, not a scalar.
-        if not isinstance(taken, np.ndarray):
-            places = index if isinstance(index, tuple) else (index,)
-            taken = backing(self)[(*places, ...)]
-        if _shares(taken, backing(self)):
-            return view(taken)
-        traffic.count([taken], [taken])
+        places, read = _places(index)
+        if _is_basic(places):
+            # A single element is a view of no dimensions in CuPy, not a scalar.
+            return view(backing(self)[places if ... in places else (*places, ...)])
+        taken = np.asarray(backing(self)[places])
+        traffic.count([taken, *read], [taken])
         return wrap(taken)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        index = unwrap_deep(index)
-        if not isinstance(value, ndarray):
-            value = _host_value(value)
-        source = backing(value) if isinstance(value, ndarray) else value
+        places, read = _places(index)
+        if _is_basic(places):
+            places = places if ... in places else (*places, ...)
+            target = backing(self)[places]
+            if isinstance(value, ndarray) and _is_same(backing(value), target):
+                return
+            source = unwrap(_number(value))
+        else:
+            # What an index lists is filled from an array; one of the host is moved to the device.
+            source = unwrap(value if isinstance(value, _SCALARS) else library().asarray(value))
+            target = np.asarray(backing(self)[places])
         with np.errstate(all="ignore"):
-            backing(self)[index] = source
-        target = backing(self)[index]
-        if isinstance(target, np.ndarray):
-            memory.mark_written(target if _shares(target, backing(self)) else backing(self))
-            traffic.count([source] if isinstance(source, np.ndarray) else [], [target])
+            backing(self)[places] = source
+        memory.mark_written(backing(self), places)
+        traffic.count([source, *read] if isinstance(source, np.ndarray) else read, [target])
 
     def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe",
                subok: Any = None, copy: bool = True) -> Any:  # fmt: skip
@@ -320,15 +322,45 @@ def _shares(values: Any, owner: Any) -> bool:
     return not values.size or np.may_share_memory(values, owner)
 
 
-def _host_value(value: Any) -> Any:
-    """Return what may be assigned to elements beside a `cupy.ndarray`: scalars and lists.
+def _is_same(one: Any, other: Any) -> bool:
+    """True if two arrays are the same elements of memory: a copy has nothing to do."""
+    same = one.__array_interface__["data"] == other.__array_interface__["data"]
+    return same and (one.shape, one.strides) == (other.shape, other.strides)
 
-    Raises:
-        TypeError: a NumPy array with dimensions, which would have to be moved to the device.
+
+def _number(value: Any) -> Any:
+    """Return a NumPy array without dimensions as the number that it is, anything else as it is."""
+    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
+
+
+def _places(index: Any) -> tuple[tuple[Any, ...], list[Any]]:
+    """Return an index as NumPy takes it, and the arrays of the device that are read for it.
+
+    Lists and NumPy arrays are moved to the device, as CuPy moves them.
     """
-    if isinstance(value, np.ndarray) and value.ndim:
-        raise TypeError(f"Unsupported type {type(value)}")
-    return value
+    places: list[Any] = []
+    read = []
+    for item in index if isinstance(index, tuple) else (index,):
+        place = _number(unwrap_deep(item))
+        if isinstance(item, (list, tuple, range, np.ndarray)) and not isinstance(place, np.generic):
+            place = np.asarray(place) if len(place) else place
+            traffic.count_transfer(getattr(place, "nbytes", 0))
+        elif isinstance(item, ndarray):
+            place = backing(item)
+            read.append(place)
+        places.append(place)
+    return tuple(places), read
+
+
+def _is_basic(places: tuple[Any, ...]) -> bool:
+    """True if an index gives a view: numbers, slices, new axes and `...`."""
+    return all(
+        place is None
+        or place is ...
+        or isinstance(place, slice)
+        or (isinstance(place, (int, np.integer)) and not isinstance(place, bool))
+        for place in places
+    )
 
 
 def define_methods(names: tuple[str, ...]) -> None:
@@ -342,48 +374,4 @@ def define_methods(names: tuple[str, ...]) -> None:
         setattr(ndarray, name, method)
 
 
-_OPERATORS: Final = {
-    **{"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide"},
-    **{"floordiv": "floor_divide", "mod": "remainder", "pow": "power", "matmul": "matmul"},
-    **{"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"},
-    **{"lshift": "left_shift", "rshift": "right_shift"},
-}
-_COMPARISONS: Final = {
-    **{"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal"},
-    **{"gt": "greater", "ge": "greater_equal"},
-}
-_UNARY: Final = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
-
-
-def _define_operators() -> None:
-    def forward(self: Any, other: Any, _name: str) -> Any:
-        if getattr(other, "__array_ufunc__", _SCALARS) is None:
-            return NotImplemented
-        return getattr(library(), _name)(self, other)
-
-    def reflected(self: Any, other: Any, _name: str) -> Any:
-        return getattr(library(), _name)(other, self)
-
-    def in_place(self: Any, other: Any, _name: str) -> Any:
-        return getattr(library(), _name)(self, other, out=self)
-
-    def unary(self: Any, _name: str) -> Any:
-        return getattr(library(), _name)(self)
-
-    for short, name in (*_OPERATORS.items(), *_COMPARISONS.items()):
-        setattr(ndarray, f"__{short}__", _bound(forward, name))
-    for short, name in _OPERATORS.items():
-        setattr(ndarray, f"__r{short}__", _bound(reflected, name))
-        setattr(ndarray, f"__i{short}__", _bound(in_place, name))
-    for short, name in _UNARY.items():
-        setattr(ndarray, f"__{short}__", _bound(unary, name))
-
-
-def _bound(function: Any, name: str) -> Any:
-    def method(*args: Any) -> Any:
-        return function(*args, _name=name)
-
-    return method
-
-
-_define_operators()
+operators.define(ndarray, library)

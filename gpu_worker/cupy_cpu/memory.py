@@ -125,9 +125,23 @@ def written_by(values: Any) -> tuple[LaunchReport | None, int]:
     return block.writer, DEVICE.launches - block.launches_before
 
 
-def mark_written(values: Any) -> None:
-    """Note that an array, or a part of one, was written to: from its first byte to its last."""
+def mark_written(values: Any, places: Any = ...) -> None:
+    """Note that an array was written to: all its elements, or those at an index, and no others."""
     block = block_of(values)
-    if block is not None:
-        low, high = np.lib.array_utils.byte_bounds(values)
+    if block is None or block.written_map is None:
+        return
+    low, high = np.lib.array_utils.byte_bounds(values)
+    start = values.__array_interface__["data"][0] - block.address
+    if places is ... and high - low == values.nbytes:
         block.mark_written(low - block.address, high - low)
+    elif any(n % 2 for n in (start, values.itemsize, *values.strides)):
+        # An element has no place of its own in the map, where two bytes share one.
+        touched = np.zeros(2 * block.written_map.size, np.uint8)
+        np.ndarray(values.shape, f"V{values.itemsize}", touched, start, values.strides)[places] = (
+            np.void(b"\1" * values.itemsize)
+        )
+        block.written_map[touched.reshape(-1, 2).any(axis=1)] = 1
+    else:
+        halves, width = tuple(step // 2 for step in values.strides), values.itemsize // 2
+        marks = np.ndarray(values.shape, f"V{width}", block.written_map, start // 2, halves)
+        marks[places] = np.void(b"\1" * width)

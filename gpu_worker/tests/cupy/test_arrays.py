@@ -294,6 +294,37 @@ def test_views_share_memory_and_results_do_not() -> None:
     assert x.data.ptr % 256 == 0
 
 
+@pytest.mark.parametrize(
+    ("write", "left"),
+    [
+        (lambda y: [y.__setitem__((i, j), 1.0) for i in range(4) for j in range(6)], 0),
+        (lambda y: [row.__setitem__(np.int64(j), cp.ones(())) for row in y for j in range(6)], 0),
+        (lambda y: [y.ravel().__setitem__(cp.asarray(i), 1) for i in range(23)], 1),
+        (lambda y: y.__setitem__((1, 2), np.array(1)), 23),
+        (lambda y: y.__setitem__((..., slice(None, None, 2)), 1), 12),
+        (lambda y: y.T.__setitem__((slice(None), 0), 1), 18),
+        (lambda y: y.__setitem__(cp.asarray(np.eye(4, 6) > 0), 1), 20),
+        (lambda y: y.__setitem__([0, 2], cp.ones((2, 6))), 12),
+        (lambda y: y.__setitem__(([0, 3], ..., slice(1, 2)), 1), 22),
+        (lambda y: cp.add(1, 1, out=y[::3]), 12),
+    ],
+)
+def test_what_is_written_by_index_is_written_and_no_more(write: Any, left: int) -> None:
+    for dtype in DTYPES:
+        y = cp.empty((4, 6), dtype)
+        write(y)
+        assert memory.unwritten(backing(y))[0] == left
+
+
+def test_bytes_that_are_written_by_index_are_marked_in_pairs() -> None:
+    y = cp.empty((5, 3), cp.int8)
+    y[:, 1] = 1
+    y[4] = 1
+    block = memory.block_of(backing(y))
+    assert block is not None
+    assert block.unwritten() == (4, 2)
+
+
 def test_work_in_place_keeps_the_array() -> None:
     x = cp.ones(4, cp.float32)
     same = x
