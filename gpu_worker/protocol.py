@@ -223,7 +223,7 @@ class Finding(Message):
 
 
 class KernelCounts(Message):
-    """What one kernel did in its last launch of a call. None where it is not known.
+    """What one kernel did in a call, of the size of its largest launch. None where it is not known.
 
     `coalescing` is the share of the 32-byte sectors moved that was needed; `occupancy` that of an
     SM's warps that can run at once, with `occupancy_limit` saying what bounds it; `spilled_bytes`

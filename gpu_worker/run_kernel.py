@@ -5,7 +5,7 @@ python -m gpu_worker.run_kernel FILE [--json] [ARGUMENT ...]
 The program is run as `python FILE ARGUMENT ...` would, in this process and with this account's
 rights: it is for one's own code. `import cupy` gives the stand-in of the CuPy track. What the
 program prints comes first; then, for each kernel, what is wrong with it at which line of its
-source, and what its last launch did. With --json that alone is on the standard output, and what
+source, and what its launches did. With --json that alone is on the standard output, and what
 the program prints on the standard error. Behind `--` all arguments are the program's.
 Ends with 0 if nothing is wrong, 1 if something is or the program stops, 2 if it cannot be run:
 there is no such file, or it is no Python.

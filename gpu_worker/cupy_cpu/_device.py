@@ -8,6 +8,7 @@ from __future__ import annotations
 from gpu_worker.cuda_cpu.device import (
     Allocation,
     ArrayStructure,
+    ArrayTraffic,
     Counters,
     Diagnostic,
     Kernel,
@@ -23,6 +24,7 @@ from gpu_worker.cuda_cpu.device import (
 __all__ = (
     "Allocation",
     "ArrayStructure",
+    "ArrayTraffic",
     "Counters",
     "Diagnostic",
     "Kernel",

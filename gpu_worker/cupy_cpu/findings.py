@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from . import traffic
 from ._device import Diagnostic, LaunchReport, cause_rank
+from .launch_sums import LaunchSums
 
 MAX_FINDINGS: Final = 32
 MAX_KERNELS: Final = 32
@@ -18,7 +19,8 @@ MAX_FINDING_CHARACTERS: Final = 1_500
 
 _found: dict[tuple[str, str, int, int], dict[str, Any]] = {}
 _faults: list[str] = []
-_kernels: dict[str, dict[str, Any]] = {}
+_kernels: dict[tuple[int, str], LaunchSums] = {}
+"""By build and name: two sources may each have a kernel of one name."""
 
 
 def add(diagnostic: Diagnostic, build: int) -> None:
@@ -45,19 +47,12 @@ def launched(
     """Count one launch of a kernel. `generated`: its source was written around expressions."""
     counters = report.counters
     traffic.count_kernel(counters.global_bytes_read, counters.global_bytes_written)
-    if name not in _kernels and len(_kernels) >= MAX_KERNELS:
-        return
-    _kernels[name] = {
-        "name": name[:200],
-        "build": build,
-        "grid": list(grid),
-        "block": list(block),
-        "shared_mem": shared_mem,
-        "generated": generated,
-        "launches": _kernels.get(name, {}).get("launches", 0) + 1,
-        # Of the last launch: all of one kernel's launches in a call are alike.
-        "counters": counters,
-    }
+    key = (build, name)
+    if key not in _kernels:
+        if len(_kernels) >= MAX_KERNELS:
+            return
+        _kernels[key] = LaunchSums(name, build, generated=generated)
+    _kernels[key].add(grid, block, shared_mem, counters)
 
 
 def fault() -> str:
@@ -77,9 +72,7 @@ def take() -> dict[str, Any]:
     if any(counts.as_dict().values()):
         notes["counts"] = counts.as_dict()
     if _kernels:
-        notes["kernels"] = [
-            {**kernel, "counters": kernel["counters"].as_dict()} for kernel in _kernels.values()
-        ]
+        notes["kernels"] = [kernel.as_dict() for kernel in _kernels.values()]
     if _found:
         notes["diagnostics"] = list(_found.values())
     _found.clear()

@@ -160,7 +160,7 @@ def _counted(
     for item, row in calls:
         for kernel in item.notes.kernels[:_MAX_KERNELS]:
             name = shown(kernel.name)
-            said += advice.read_again(exercise, row, kernel, name, size)
+            said += advice.read_again(exercise, row, _of_one_launch(kernel), name, size)
             said += advice.narrow(exercise, row, kernel, name, _row_bytes(case))
     said += [sentence for row in rows for sentence in advice.of_resources(row)]
     return Counted(
@@ -175,6 +175,15 @@ def _of_kernels(case: Case, item: Noted, builds: Builds, shown: ShownName) -> It
         request, name = builds.requests.get(kernel.build), shown(kernel.name)
         lines = request.source.count("\n") + 1 if request else 0
         yield from advice.of_accesses(direction, kernel, name, lines)
+
+
+def _of_one_launch(kernel: KernelNote) -> KernelNote:
+    """Return a kernel with what one launch at most read of each array: each may read it once."""
+    arrays = [
+        array.model_copy(update={"bytes_read": array.most_read}) for array in kernel.counters.arrays
+    ]
+    counters = kernel.counters.model_copy(update={"arrays": arrays})
+    return kernel.model_copy(update={"counters": counters})
 
 
 def _needs(noted: Sequence[Noted], builds: Builds) -> Needs:
@@ -212,8 +221,8 @@ def _call(case: Case, item: Noted, needs: Needs, shown: ShownName) -> CountedCal
     direction = case.script.operations[item.position].kind
     counts = item.notes.counts
     assert counts is not None  # noqa: S101  the caller has looked
-    cached_read = sum(_cached(kernel, case, "bytes_read") for kernel in item.notes.kernels)
-    cached_written = sum(_cached(kernel, case, "bytes_written") for kernel in item.notes.kernels)
+    cached_read = sum(_cached(kernel, case, "again_read") for kernel in item.notes.kernels)
+    cached_written = sum(_cached(kernel, case, "again_written") for kernel in item.notes.kernels)
     return CountedCall(
         direction=direction,
         bytes_read=max(0, counts.bytes_read - cached_read),
@@ -234,18 +243,14 @@ def _row_bytes(case: Case) -> int:
     return case.shape[-1] * case.dtype.itemsize
 
 
-def _cached(kernel: KernelNote, case: Case, direction: str) -> int:
+def _cached(kernel: KernelNote, case: Case, again: str) -> int:
     """Return the bytes of a kernel's launches that a cache serves: small arrays, read again.
 
-    An array without the rows' axis, such as gamma, stays in the cache; one of x's size does not.
+    An array without the rows' axis, such as gamma, stays in the cache while one launch runs; one of
+    x's size does not.
     """
     small = _array_bytes(case) // 2
-    total = 0
-    for array in kernel.counters.arrays:
-        moved: int = getattr(array, direction)
-        if array.nbytes < small:
-            total += max(0, moved - array.nbytes)
-    return total * kernel.launches
+    return sum(getattr(array, again) for array in kernel.counters.arrays if array.nbytes < small)
 
 
 def _kernel(kernel: KernelNote, case: Case, needs: Needs, shown: ShownName) -> KernelCounts:
@@ -264,7 +269,7 @@ def _kernel(kernel: KernelNote, case: Case, needs: Needs, shown: ShownName) -> K
         grid=kernel.grid,
         block=kernel.block,
         shared_bytes=shared,
-        barriers_per_row=round(counters.barriers * kernel.launches / max(rows, 1), 3),
+        barriers_per_row=round(counters.barriers / max(rows, 1), 3),
         coalescing=round(min(1.0, ideal / sectors), 4)
         if sectors and not kernel.generated
         else None,

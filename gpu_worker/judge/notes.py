@@ -43,7 +43,10 @@ class Access(_Note):
 
 
 class ArrayTraffic(_Note):
-    """What a kernel read and wrote of one array that it was given, in so many loads and stores."""
+    """What a kernel's launches read and wrote of one array that it was given, in so many loads and
+    stores. `again_read` and `again_written` are beyond the array's size, launch by launch, and
+    `most_read` is what one launch read at most.
+    """
 
     place: _Count
     nbytes: _Count
@@ -51,6 +54,9 @@ class ArrayTraffic(_Note):
     bytes_written: _Count
     reads: _Count = 0
     writes: _Count = 0
+    again_read: _Count = 0
+    again_written: _Count = 0
+    most_read: _Count = 0
 
     @property
     def at_once(self) -> float | None:
@@ -62,7 +68,9 @@ class ArrayTraffic(_Note):
 
 
 class Counters(_Note):
-    """The executor's counters of one launch."""
+    """The executor's counters of a kernel's launches in a call, added up; `accesses` are of the
+    launch whose size is told.
+    """
 
     barriers: _Count
     global_bytes_read: _Count
@@ -72,7 +80,9 @@ class Counters(_Note):
 
 
 class KernelNote(_Note):
-    """One kernel's launches in a call. `generated`: its source was written around expressions."""
+    """One kernel's launches in a call: the size is that of the largest. `generated`: its source was
+    written around expressions.
+    """
 
     name: Annotated[str, Field(max_length=200)]
     build: Annotated[int, Field(ge=0, le=0xFFFF)]

@@ -7,7 +7,7 @@ only. It trusts nothing it loads with more than the process it runs in.
 from __future__ import annotations
 
 from .arguments import ArrayStructure, Pointer
-from .counters import Access, Counters
+from .counters import Access, ArrayTraffic, Counters
 from .diagnostics import Diagnostic, LaunchError, Severity
 from .kernel import Kernel
 from .kinds import cause_rank
@@ -20,6 +20,7 @@ __all__ = [
     "Access",
     "Allocation",
     "ArrayStructure",
+    "ArrayTraffic",
     "Counters",
     "Diagnostic",
     "Kernel",

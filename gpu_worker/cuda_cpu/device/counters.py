@@ -30,9 +30,12 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class ArrayTraffic:
-    """What a launch moved of one array: `place` is that of the argument, `label` its name.
+    """What a launch, or several added up, moved of one array: `place` is that of the argument,
+    `label` its name.
 
-    `reads` and `writes` are the loads and stores of threads that the bytes came by.
+    `reads` and `writes` are the loads and stores of threads that the bytes came by. `again_read`
+    and `again_written` are the bytes beyond the array's size, launch by launch: what a cache serves
+    of an array that stays in it. `most_read` is what the launch that read most of it read.
     """
 
     place: int
@@ -42,6 +45,9 @@ class ArrayTraffic:
     bytes_written: int
     reads: int
     writes: int
+    again_read: int
+    again_written: int
+    most_read: int
 
 
 @dataclass(frozen=True, slots=True)

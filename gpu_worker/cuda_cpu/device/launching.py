@@ -256,8 +256,21 @@ class Launching:
                     continue
                 seen.add(allocation.address)
                 entry = launch.buffers[self._places[allocation.address]]
-                moved = (entry.bytes_read, entry.bytes_written, entry.reads, entry.writes)
-                found.append(ArrayTraffic(place, label + member, allocation.nbytes, *moved))
+                size, read, written = allocation.nbytes, entry.bytes_read, entry.bytes_written
+                found.append(
+                    ArrayTraffic(
+                        place=place,
+                        label=label + member,
+                        nbytes=size,
+                        bytes_read=read,
+                        bytes_written=written,
+                        reads=entry.reads,
+                        writes=entry.writes,
+                        again_read=max(0, read - size),
+                        again_written=max(0, written - size),
+                        most_read=read,
+                    )
+                )
         return tuple(found[:MOST_ARRAYS])
 
     def _arrays_of(self, value: object) -> Iterator[tuple[str, Allocation]]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from gpu_worker.cuda_cpu.device import ArrayTraffic, Counters
+from gpu_worker.cupy_cpu.launch_sums import MOST_ARRAYS, LaunchSums
 from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.spec import Budget
 from gpu_worker.gpu import cases as device_cases
@@ -259,10 +261,43 @@ def test_what_an_exercise_does_not_ask_for_is_no_advice() -> None:
     assert len(advice("rmsnorm", "forward", 2.02, 1)) == 1
 
 
+def traffic(nbytes: int, read: int) -> ArrayTraffic:
+    """Return what a launch did that reads one array, four bytes at once."""
+    return ArrayTraffic(0, "x", nbytes, read, 0, read // 4, 0, max(0, read - nbytes), 0, read)
+
+
+def summed(launches: list[tuple[int, int, int]]) -> KernelNote:
+    """Return what is noted of launches of one kernel: blocks, the array's bytes, bytes read."""
+    sums = LaunchSums("k", 0, generated=False)
+    for blocks, nbytes, read in launches:
+        arrays = (traffic(nbytes, read),)
+        counters = Counters(barriers=blocks, global_bytes_read=read, arrays=arrays)
+        sums.add((blocks, 1, 1), (256, 1, 1), 0, counters)
+    return KernelNote.model_validate(sums.as_dict())
+
+
+def test_each_launch_of_a_kernel_counts_with_what_it_moved_itself() -> None:
+    large, small = (15, 4096, 15 * 4096), (1, 4096, 4096)
+    note = summed([large, small])
+    assert note == summed([small, large])
+    assert (note.launches, note.grid, note.counters.barriers) == (2, [15, 1, 1], 16)
+    (array,) = note.counters.arrays
+    assert (array.bytes_read, array.again_read, array.most_read) == (65536, 57344, 61440)
+    assert array.at_once == 4
+
+
+def test_what_is_kept_of_launches_does_not_grow_with_them() -> None:
+    note = summed([(1, 4 + number // 2, 40) for number in range(4 * MOST_ARRAYS)])
+    assert note.launches == 4 * MOST_ARRAYS
+    assert note.counters.global_bytes_read == 40 * note.launches
+    assert sum(array.bytes_read for array in note.counters.arrays) == 2 * 40 * MOST_ARRAYS
+
+
 def of_an_array(slug: str, read: float, reads: int) -> list[str]:
     """Return what is said of x, one array of x's size that a kernel reads, in so many loads."""
     size = 4 * 16 * 1024
     array = {"place": 0, "nbytes": size, "bytes_read": int(read * size), "bytes_written": 0}
+    array["most_read"] = array["bytes_read"]
     kernel = KernelNote.model_validate({
         **{"name": "k", "build": 0, "grid": [1], "block": [256], "shared_mem": 0, "launches": 1},
         "counters": {
