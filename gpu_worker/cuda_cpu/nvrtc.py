@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -31,6 +32,9 @@ _USED: Final = re.compile(
     r"(?P<loads>\d+) bytes spill loads.*?Used (?P<registers>\d+) registers(?P<rest>[^\n]*)",
     re.DOTALL,
 )
+_BY_A_SIGNAL: Final = 128
+"""A shell returns more than that for a program that a signal ended."""
+_NO_END: Final = "NVIDIA's compiler does not come to an end with this source."
 _SHARED: Final = re.compile(r"(\d+) bytes smem")
 _ERROR: Final = re.compile(
     r"^kernel\.cu\((\d+)\): (?:catastrophic )?error[^:]*: (.*)$", re.MULTILINE
@@ -51,9 +55,16 @@ def resources(
 ) -> dict[str, dict[str, int]]:
     """Return `registers`, `shared_bytes`, `local_bytes` and `spill_bytes` per kernel for sm_90.
 
+    A source that asks whether a processor runs it is two: what is compiled here, and what a device
+    compiles. Of both the larger numbers are returned.
     Empty where NVRTC is not installed, or does not compile the source.
     """
-    return _asked(source, compiler_options, name_expressions)[0]
+    most: dict[str, dict[str, int]] = defaultdict(dict)
+    for needs, _ in _both(source, compiler_options, name_expressions):
+        for kernel, numbers in needs.items():
+            known = most[kernel]
+            known.update({name: max(value, known.get(name, 0)) for name, value in numbers.items()})
+    return dict(most)
 
 
 def refusals(
@@ -61,30 +72,47 @@ def refusals(
 ) -> tuple[Diagnostic, ...]:
     """Return why a device would not run the source: what NVRTC says against it, for sm_90.
 
-    Empty where NVRTC compiles it, is not installed, or does not come to an end.
+    It says so of what a device compiles, or else of what is compiled here. Empty where NVRTC
+    compiles both, is not installed, or is not done in time for a reason that lies with this worker.
     """
-    return _asked(source, compiler_options, name_expressions)[1]
+    answers = _both(source, compiler_options, name_expressions)
+    return next((found for _, found in reversed(answers) if found), ())
 
 
 class RefusedError(CompileError):
-    """NVIDIA's compiler has read the source, and it is wrong."""
+    """NVIDIA's compiler has read the source, and it is wrong, or too much for it."""
 
 
-def _asked(
+_Answer = tuple[dict[str, dict[str, int]], tuple[Diagnostic, ...]]
+"""What each kernel needs, and why there are none."""
+
+
+def _both(
     source: str, compiler_options: tuple[str, ...], name_expressions: tuple[str, ...]
-) -> tuple[dict[str, dict[str, int]], tuple[Diagnostic, ...]]:
-    try:
-        return _answer(source, compiler_options, name_expressions)
-    except (CompileError, CompilerMissingError):
-        return {}, ()
+) -> list[_Answer]:
+    """Return the answers on what is compiled here and, where the source tells the two apart, on
+    what a device compiles.
+    """
+    asks = rules.ON_A_PROCESSOR in source
+    answers: list[_Answer] = []
+    for as_here in (True, False) if asks else (True,):
+        try:
+            answers.append(_answer(source, compiler_options, name_expressions, as_here))
+        except (CompileError, CompilerMissingError):
+            answers.append(({}, ()))
+    return answers
 
 
 @functools.lru_cache(maxsize=64)
 def _answer(
-    source: str, compiler_options: tuple[str, ...], name_expressions: tuple[str, ...]
-) -> tuple[dict[str, dict[str, int]], tuple[Diagnostic, ...]]:
+    source: str,
+    compiler_options: tuple[str, ...],
+    name_expressions: tuple[str, ...],
+    as_here: bool,
+) -> _Answer:
     try:
-        return compile_for(source, "sm_90", compiler_options, name_expressions), ()
+        needs = compile_for(source, "sm_90", compiler_options, name_expressions, as_here=as_here)
+        return needs, ()
     except RefusedError as error:
         return {}, error.diagnostics
 
@@ -99,12 +127,16 @@ def compile_for(
     architecture: str,
     compiler_options: tuple[str, ...] = (),
     name_expressions: Sequence[str] = (),
+    *,
+    as_here: bool = False,
 ) -> dict[str, dict[str, int]]:
     """Compile for a device and return what each kernel needs there.
 
+    With `as_here` the source is told that a processor runs it, so that it is the one that does.
+
     Raises:
-        RefusedError: NVIDIA's compiler refuses the source.
-        CompileError: it does not come to an end, or the rules refuse the source.
+        RefusedError: NVIDIA's compiler refuses the source, or is ended by it.
+        CompileError: it is not done in time, or the rules refuse the source.
         CompilerMissingError: there is no NVRTC, or no sandbox for it.
     """
     nvrtc = library()
@@ -116,6 +148,8 @@ def compile_for(
     names = list(name_expressions)
     macros = [f"-D{name}={value}" for name, value in options.defines(compiler_options).items()]
     words = [*_flags(architecture), *macros]
+    if as_here:
+        words.append(f"-D{rules.ON_A_PROCESSOR}=1")
     lowered, log = _run(nvrtc, source, names, words)
     return {
         lowered.get(match["name"], match["name"]): _numbers(match) for match in _USED.finditer(log)
@@ -150,7 +184,7 @@ def _run(
         except SandboxError as error:
             raise CompilerMissingError(str(error)) from error
         if run.stopped or run.returncode not in (0, 1):
-            raise messages.compile_error(run, source)
+            raise _ended(run, source)
         descriptor = os.open(folder / "answer", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             answer = file.read(_ANSWER_BYTES).decode("utf-8", "replace")
@@ -158,6 +192,14 @@ def _run(
     if run.returncode:
         raise _refused(lines[-1])
     return dict(zip(lines, names, strict=False)), lines[-1]
+
+
+def _ended(run: compiling.CompilerRun, source: str) -> CompileError:
+    """Return why there is no answer: the source was too much, or else the worker is to blame."""
+    by_a_signal = run.returncode < 0 or run.returncode > _BY_A_SIGNAL
+    if run.stopped in ("cpu", "memory", "size") or (by_a_signal and not run.stopped):
+        return RefusedError([Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", None, _NO_END)])
+    return messages.compile_error(run, source)
 
 
 def _refused(log: str) -> CompileError:

@@ -67,7 +67,8 @@ NEVER: Final = {
 """Words that are refused wherever the text has them, and why."""
 _OWN_PREFIXES: Final = ("learnml", "__tsan", "__ubsan", "__asan", "__start_", "__stop_", "__ehdr")
 _OWN: Final = "LEARNML_"
-_KNOWN_OWN: Final = "LEARNML_CPU"
+ON_A_PROCESSOR: Final = "LEARNML_CPU"
+"""The macro that is defined where a processor runs a kernel: the one such name for sources."""
 
 
 _NEEDED: Final = {
@@ -207,6 +208,6 @@ def never(word: str) -> str:
     """Return why a source may not have a word, "" if it may."""
     if word in NEVER:
         return NEVER[word]
-    if word.startswith(_OWN_PREFIXES) or (word.startswith(_OWN) and word != _KNOWN_OWN):
+    if word.startswith(_OWN_PREFIXES) or (word.startswith(_OWN) and word != ON_A_PROCESSOR):
         return f"The name {word} belongs to the executor; take another one."
     return ""

@@ -9,14 +9,14 @@ budget.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import Budget
 from gpu_worker.judge.occupancy import CHIP_BYTES, local_bytes
-from gpu_worker.protocol import Counted, CountedCall, Failure, GroupResult
+from gpu_worker.protocol import Counted, CountedCall, Failure, Finding, GroupResult
 
 _ONLY_LAUNCHES: Final = (
     "What is moved would do, but a copy from one array to another is a launch too, and so is every "
@@ -26,11 +26,15 @@ _ONLY_LAUNCHES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """One budget, and the call that was counted for it; None where none was."""
+    """One budget, and the call that was counted for it; None where none was.
+
+    `refused` is why NVIDIA's compiler refuses a kernel that the call launched, None if it does not.
+    """
 
     budget: Budget
     call: CountedCall | None
     array_bytes: int
+    refused: Finding | None = None
 
     @property
     def moved(self) -> float:
@@ -42,7 +46,7 @@ class Spent:
     @property
     def kept(self) -> bool:
         """Whether the call stayed within the budget, and moved what any right program must."""
-        if self.call is None or self.too_little:
+        if self.call is None or self.too_little or self.refused:
             return False
         return not (self.too_much or self.by_the_host or self.too_narrow or self.off_chip)
 
@@ -63,6 +67,11 @@ class Spent:
         return self.too_many or self.moved > self.budget.moved
 
     @property
+    def by_its_source(self) -> bool:
+        """Whether a kernel that NVIDIA's compiler refuses is what speaks against the call."""
+        return self.refused is not None and not self.too_much and not self.by_the_host
+
+    @property
     def too_many(self) -> bool:
         """Whether more was launched than is allowed."""
         most = self.budget.launches
@@ -71,7 +80,7 @@ class Spent:
     @property
     def only_launches(self) -> bool:
         """Whether nothing but the number of launches speaks against the call."""
-        others = self.moved > self.budget.moved or self.too_narrow or self.off_chip
+        others = self.moved > self.budget.moved or self.refused or self.too_narrow or self.off_chip
         return self.too_many and not others
 
     @property
@@ -99,12 +108,18 @@ class Spent:
         return min((one.bytes_at_once or 0.0 for one in kernels), default=0.0)
 
 
-def spent(exercise: Exercise, counts: Sequence[Counted]) -> list[Spent]:
+Refused = Mapping[tuple[tuple[int, ...], str], Finding]
+"""Why NVIDIA's compiler refuses a kernel of a call, by the call's shape and direction."""
+
+
+def spent(
+    exercise: Exercise, counts: Sequence[Counted], refused: Refused | None = None
+) -> list[Spent]:
     """Return each budget of an exercise with what was counted for it."""
-    return [_spent(budget, counts) for budget in exercise.budgets]
+    return [_spent(budget, counts, refused or {}) for budget in exercise.budgets]
 
 
-def _spent(budget: Budget, counts: Sequence[Counted]) -> Spent:
+def _spent(budget: Budget, counts: Sequence[Counted], refused: Refused) -> Spent:
     rows, columns = budget.shape
     calls = [
         call
@@ -114,7 +129,8 @@ def _spent(budget: Budget, counts: Sequence[Counted]) -> Spent:
         if call.direction == budget.direction
     ]
     # One call of each direction was asked for: any other number is not what was counted.
-    return Spent(budget, calls[0] if len(calls) == 1 else None, rows * columns * 4)
+    call = calls[0] if len(calls) == 1 else None
+    return Spent(budget, call, rows * columns * 4, refused.get((budget.shape, budget.direction)))
 
 
 def budget_results(exercise: Exercise, spendings: Sequence[Spent] | None) -> list[GroupResult]:
@@ -144,7 +160,9 @@ def over_budget(spendings: Sequence[Spent]) -> Failure | None:
     if over is None:
         return None
     reason = f"{_measured(over)} {_ONLY_LAUNCHES}" if over.only_launches else _measured(over)
-    return Failure(message=f"Every result is right. {reason} {over.budget.explanation}")
+    # What is said of bytes and launches is no help where no device takes the source.
+    explained = reason if over.by_its_source else f"{reason} {over.budget.explanation}"
+    return Failure(message=f"Every result is right. {explained}")
 
 
 def _measured(over: Spent) -> str:
@@ -163,6 +181,13 @@ def _measured(over: Spent) -> str:
             f"{over.moved:.3g} times the bytes of x, and must move "
             f"{call.bytes_least / over.array_bytes:.3g} times: the budget is about what the device "
             "does."
+        )
+    if over.refused and over.by_its_source:
+        line = f" (line {over.refused.line} of your file)" if over.refused.line else ""
+        return (
+            f"But for x of shape {size}, {budget.direction} launches a kernel that NVIDIA's "
+            f"compiler refuses{line}. {over.refused.message} No device runs it, and what its "
+            "threads keep in registers cannot be told."
         )
     if over.off_chip and not over.too_much:
         return (

@@ -32,6 +32,10 @@ _MAX_CALLS: Final = 8
 _MAX_KERNELS: Final = 8
 _MAX_ADVICE: Final = 8
 _NAMED: Final = 0.9
+_OWN_LOCAL_BYTES: Final = 512
+"""The 32 sums of a thread in the kernels of `cupy_cpu.generated`, of 16 bytes each at most: on a
+device these are other threads' registers.
+"""
 
 Needs = Mapping[tuple[int, str], Mapping[str, int]]
 """What kernels need on a device, by the build that they are of and their name."""
@@ -45,7 +49,8 @@ class Count:
 
     `counts` is empty where a result is wrong, or the notes cannot be read. `counted` is what the
     report shows: the counts of the exercise's counted shape. `findings` are of NVIDIA's compiler:
-    why a device would not run the kernels.
+    why a device would not run the kernels. `refused` has the first of them for each call that
+    launched such a kernel, by shape and direction.
     """
 
     execution: Execution
@@ -53,6 +58,7 @@ class Count:
     counts: list[Counted] = field(default_factory=list)
     counted: Counted | None = None
     findings: list[Finding] = field(default_factory=list)
+    refused: dict[tuple[tuple[int, ...], str], Finding] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -94,6 +100,7 @@ def count(
         ]
         result.counted = result.counts[0] if exercise.counted_shape else None
         result.findings = _refused(source, everything, builds)
+        result.refused = _refused_calls(exercise, source, cases, noted, builds)
     return result
 
 
@@ -151,7 +158,8 @@ def _is_of_a_call(case: Case, item: Noted) -> bool:
 def _counted(
     exercise: Exercise, case: Case, noted: Sequence[Noted], builds: Builds, shown: ShownName
 ) -> Counted:
-    needs = _needs(noted, builds)
+    # Those around expressions take longer to compile than to run: only budgets ask for theirs.
+    needs = _needs(noted, builds, generated=bool(exercise.budgets))
     calls = [(item, _call(case, item, needs, shown)) for item in noted if _is_of_a_call(case, item)]
     rows, size = [row for _, row in calls], _array_bytes(case)
     said = [sentence for row in rows for sentence in advice.of_call(exercise, row, size)]
@@ -186,33 +194,58 @@ def _of_one_launch(kernel: KernelNote) -> KernelNote:
     return kernel.model_copy(update={"counters": counters})
 
 
-def _needs(noted: Sequence[Noted], builds: Builds) -> Needs:
+def _needs(noted: Sequence[Noted], builds: Builds, *, generated: bool) -> Needs:
     """Return what NVIDIA's compiler says of the kernels that ran: each module is read once for them
     all, and its other kernels are left out.
     """
     return {
         (build, name): used
-        for build, names in _ran(noted).items()
+        for build, names in _ran(noted, generated=generated).items()
         for name, used in resources_of(builds.requests.get(build), names).items()
     }
 
 
-def _refused(source: str, noted: Sequence[Noted], builds: Builds) -> list[Finding]:
+def _refused(
+    source: str, noted: Sequence[Noted], builds: Builds, *, generated: bool = False
+) -> list[Finding]:
     """Return why NVIDIA's compiler refuses the kernels that ran, if it does."""
     found: list[Finding] = []
-    for build, names in _ran(noted).items():
+    for build, names in _ran(noted, generated=generated).items():
         request = builds.requests.get(build)
         if request is not None:
             found += of_devices_compiler(source, request, refusals_of(request, names))
     return found
 
 
-def _ran(noted: Sequence[Noted]) -> dict[int, set[str]]:
-    """Return the names of the learner's kernels that ran, by their build."""
+def _refused_calls(
+    exercise: Exercise,
+    source: str,
+    cases: Sequence[Case],
+    noted: Sequence[Sequence[Noted]],
+    builds: Builds,
+) -> dict[tuple[tuple[int, ...], str], Finding]:
+    """Return why a device would not run what calls launched, by shape and direction.
+
+    Only budgets ask: what a kernel keeps in registers is counted by NVIDIA's compiler alone.
+    """
+    refused: dict[tuple[tuple[int, ...], str], Finding] = {}
+    for case, of_case in zip(cases, noted, strict=True) if exercise.budgets else ():
+        for item in of_case:
+            found = _refused(source, [item], builds, generated=True)
+            if found and _is_of_a_call(case, item):
+                direction = case.script.operations[item.position].kind
+                refused.setdefault((tuple(case.shape), direction), found[0])
+    return refused
+
+
+def _ran(noted: Sequence[Noted], *, generated: bool) -> dict[int, set[str]]:
+    """Return the names of the learner's kernels that ran, by their build; with `generated` also of
+    those that were written around expressions.
+    """
     ran: dict[int, set[str]] = defaultdict(set)
     for item in noted:
         for kernel in item.notes.kernels[:_MAX_KERNELS]:
-            if not kernel.generated:
+            if generated or not kernel.generated:
                 ran[kernel.build].add(kernel.name)
     return ran
 
@@ -257,6 +290,9 @@ def _kernel(kernel: KernelNote, case: Case, needs: Needs, shown: ShownName) -> K
     rows, counters = math.prod(case.shape[:-1]), kernel.counters
     used = needs.get((kernel.build, kernel.name), {})
     registers, outside = used.get("registers"), used.get("local_bytes")
+    if kernel.generated:
+        # What CuPy writes around the same expressions needs other registers.
+        registers, outside = None, outside if (outside or 0) > _OWN_LOCAL_BYTES else None
     shared = kernel.shared_mem + (used.get("shared_bytes") or 0)
     of_arrays = [a for a in counters.accesses if a.space == "global"]
     sectors = sum(a.sectors for a in of_arrays)

@@ -215,7 +215,7 @@ def _count(grading: _Grading, builds: Builds) -> None:
         grading.executions.append(found.execution)
     elif found.counts:
         grading.findings += found.findings
-        grading.spent = spent(grading.exercise, found.counts)
+        grading.spent = spent(grading.exercise, found.counts, found.refused)
     else:
         # What was noted cannot be read; no honest runner's is like that.
         grading.executions.append(Execution(stop=FLAGGED_STOP, run=found.execution.run))

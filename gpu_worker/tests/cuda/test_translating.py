@@ -105,5 +105,24 @@ def test_the_headers_are_those_that_a_device_has(monkeypatch: pytest.MonkeyPatch
     assert nvrtc.compile_for(questions + BUILT_IN, "sm_90").keys() == {"k"}
 
 
+def test_what_a_device_needs_is_told_of_what_runs_here_too() -> None:
+    source = """
+#if%s LEARNML_CPU
+#define HELD 4096
+#else
+#define HELD 1
+%s
+#endif
+extern "C" __global__ void k(float *x, int n) {
+  float held[HELD];
+  for (int i = 0; i < n; i++) held[i] = x[i];
+  for (int i = 0; i < n; i++) x[i] = held[n - 1 - i];
+}
+"""
+    assert nvrtc.resources(source % ("def", ""))["k"]["local_bytes"] >= 4 * 4096
+    (found,) = nvrtc.refusals(source % ("def", "int x = y;"))
+    assert (found.line, "undefined" in found.message) == (6, True)
+
+
 def test_what_is_built_in_needs_no_header() -> None:
     assert compile_source(BUILT_IN).kernels == ("k",)

@@ -18,7 +18,7 @@ from gpu_worker.judge.advice import narrow, of_call, read_again
 from gpu_worker.judge.budgets import budget_results, over_budget, spent
 from gpu_worker.judge.counting import counted_shapes
 from gpu_worker.judge.notes import KernelNote
-from gpu_worker.protocol import Counted, CountedCall, KernelCounts, Track
+from gpu_worker.protocol import Counted, CountedCall, Finding, KernelCounts, Track
 from gpu_worker.sandbox.inside import wire
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
 
@@ -110,6 +110,22 @@ def test_arrays_of_threads_that_no_multiprocessor_has_room_for_are_in_memory() -
         passed, _, message = judged(item, other)
         assert passed is kept
         assert kept or "there is room for" in message
+
+
+def test_a_kernel_that_no_device_takes_is_over_its_budget() -> None:
+    counts = [counted((16, 1024), 2.0), counted((8, 4096), 2.0)]
+    found = Finding(kind="compile-error", severity="warning", kernel="", line=7, kernel_line=5,
+                    message="On a device: expression must have a constant value.")  # fmt: skip
+    refused = {((16, 1024), "forward"): found, ((16, 1024), "backward"): found}
+    spendings = spent(FORWARD, counts, refused)
+    assert [one.kept for one in spendings] == [False, True]
+    assert (failure := over_budget(spendings)) is not None
+    assert "compiler refuses (line 7 of your file). On a device: expression must" in failure.message
+    assert FORWARD.budgets[0].explanation not in failure.message
+    # What is moved too often is told first: that helps also who has mended the source.
+    spendings = spent(FORWARD, [counted((16, 1024), 3.0), counts[1]], refused)
+    assert (failure := over_budget(spendings)) is not None
+    assert "moves 3 times the bytes of x" in failure.message
 
 
 def test_what_was_not_counted_is_over_its_budget() -> None:
