@@ -15,7 +15,7 @@ import numpy as np
 
 from . import memory, operators, traffic
 from .missing import missing
-from .pointers import Address
+from .pointers import Address, array_at
 
 _NO_CONVERSION: Final = (
     "Implicit conversion to a NumPy array is not allowed. "
@@ -52,7 +52,7 @@ def unwrap(value: Any) -> Any:
     """
     if isinstance(value, ndarray):
         return backing(value)
-    if isinstance(value, _SCALARS):
+    if isinstance(value, _SCALARS) and not isinstance(value, np.flexible):
         return value
     raise TypeError(f"Unsupported type {type(value)}")
 
@@ -62,7 +62,8 @@ def unwrap_deep(value: Any) -> Any:
     if isinstance(value, ndarray):
         return backing(value)
     if isinstance(value, (tuple, list)):
-        return type(value)(unwrap_deep(item) for item in value)
+        made = [unwrap_deep(item) for item in value]
+        return tuple(made) if isinstance(value, tuple) else made
     return value
 
 
@@ -95,14 +96,13 @@ class ndarray:
         if memptr is None:
             _hold(self, memory.new_block(shape, np.dtype(dtype), order, initialised=False))
         else:
-            kept = getattr(memptr, "kept", None)
-            _hold(self, memory.at_address(memptr.ptr, shape, np.dtype(dtype), strides, kept))
+            _hold(self, array_at(memptr, shape, np.dtype(dtype), strides))
 
     # --- what it is ---------------------------------------------------------------------------
     dtype = property(lambda self: backing(self).dtype)
     shape = property(
         lambda self: backing(self).shape,
-        lambda self, shape: _hold(self, backing(self).reshape(shape)),
+        lambda self, shape: _hold(self, _reshaped(backing(self), shape)),
     )
     ndim = property(lambda self: backing(self).ndim)
     size = property(lambda self: backing(self).size)
@@ -114,7 +114,11 @@ class ndarray:
     T = property(lambda self: view(backing(self).T))
     mT = property(lambda self: view(backing(self).mT))
     real = property(lambda self: view(backing(self).real))
-    imag = property(lambda self: wrap(backing(self).imag))
+
+    @property
+    def imag(self) -> Any:
+        has_one = self.dtype.kind == "c"
+        return view(backing(self).imag) if has_one else library().zeros_like(self)
 
     @property
     def device(self) -> Any:
@@ -140,10 +144,12 @@ class ndarray:
         self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True
     ) -> Any:
         """Return a copy as a NumPy array. Values come to the host by this alone."""
-        traffic.count_transfer(self.nbytes)
         if out is not None:
-            out[...] = backing(self)
+            if not isinstance(out, np.ndarray):
+                raise TypeError("Only numpy.ndarray can be obtained from cupy.ndarray")
+            np.asarray(out)[...] = self.get()
             return out
+        traffic.count_transfer(self.nbytes)
         return np.array(backing(self), order=order)  # type: ignore[call-overload]
 
     def set(self, values: Any, stream: Any = None) -> None:
@@ -303,7 +309,7 @@ class ndarray:
             )
         except AttributeError:
             return NotImplemented
-        return own(*args, **kwargs)
+        return NotImplemented if own is func else own(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         raise missing("ndarray", name, dir(ndarray))
@@ -315,6 +321,18 @@ gives it away, so what a program sees of the values is copied, and counted, by `
 """
 _hold: Final[Callable[[Any, Any], None]] = ndarray.__dict__["_values"].__set__
 delattr(ndarray, "_values")
+
+
+def _reshaped(values: Any, shape: Any) -> Any:
+    """Return a view in another shape.
+
+    Raises:
+        AttributeError: it would take a copy.
+    """
+    made = values.reshape(shape)
+    if not _shares(made, values):
+        raise AttributeError("Incompatible shape for a non-contiguous array: use x.reshape(shape)")
+    return made
 
 
 def _shares(values: Any, owner: Any) -> bool:
@@ -347,6 +365,7 @@ def _places(index: Any) -> tuple[tuple[Any, ...], list[Any]]:
             traffic.count_transfer(getattr(place, "nbytes", 0))
         elif isinstance(item, ndarray):
             place = backing(item)
+        if isinstance(place, np.ndarray):
             read.append(place)
         places.append(place)
     return tuple(places), read

@@ -9,7 +9,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from .array import backing, library, ndarray
+from .array import library, ndarray
 from .dtypes import BFLOAT16, NAMES
 from .pools import get_default_memory_pool, get_default_pinned_memory_pool
 
@@ -22,7 +22,7 @@ def finfo(dtype: Any) -> Any:
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """Return the dtype that an operation on these would have."""
     return np.result_type(
-        *(backing(item) if isinstance(item, ndarray) else item for item in arrays_and_dtypes)
+        *(item.dtype if isinstance(item, ndarray) else item for item in arrays_and_dtypes)
     )
 
 

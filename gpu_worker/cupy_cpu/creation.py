@@ -82,7 +82,8 @@ def ones(shape: Any, dtype: Any = float, order: str = "C") -> Any:
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Any:
     """Return an array of one value."""
-    return _filled(np.full(shape, unwrap(fill_value), dtype, order=order))  # type: ignore[call-overload]
+    value = unwrap(fill_value)
+    return _filled(np.full(shape, value, dtype, order=order), value)  # type: ignore[call-overload]
 
 
 def empty_like(prototype: Any, dtype: Any = None, order: str = "K", subok: Any = None,
@@ -108,7 +109,8 @@ def ones_like(a: Any, dtype: Any = None, order: str = "K", subok: Any = None,
 def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: Any = None,
               shape: Any = None) -> Any:  # fmt: skip
     """Return one value, in an array like another."""
-    return _filled(np.full_like(unwrap(a), unwrap(fill_value), dtype, order, shape=shape))  # type: ignore[call-overload]
+    value = unwrap(fill_value)
+    return _filled(np.full_like(unwrap(a), value, dtype, order, shape=shape), value)  # type: ignore[call-overload]
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
@@ -119,8 +121,9 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> An
 
 
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
-    """Return `num` evenly spaced values between two numbers."""
-    return _filled(np.linspace(start, stop, num, endpoint, dtype=dtype))
+    """Return `num` evenly spaced values between two numbers, or between the elements of arrays."""
+    ends = unwrap(start), unwrap(stop)
+    return _filled(np.linspace(*ends, num, endpoint, dtype=dtype), *ends)
 
 
 def eye(N: int, M: Any = None, k: int = 0, dtype: Any = float, order: str = "C") -> Any:
@@ -133,8 +136,9 @@ def identity(n: int, dtype: Any = float) -> Any:
     return eye(n, dtype=dtype)
 
 
-def _filled(values: Any) -> Any:
-    traffic.count([], [values])
+def _filled(values: Any, *given: Any) -> Any:
+    """Return new values on the device, made from what is given: arrays are read, numbers not."""
+    traffic.count([value for value in given if isinstance(value, np.ndarray)], [values])
     return wrap(values)
 
 

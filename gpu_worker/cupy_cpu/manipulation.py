@@ -8,13 +8,15 @@ from typing import Any, Final
 import numpy as np
 
 from . import memory, traffic
-from .array import backing, unwrap, unwrap_deep, view, wrap
+from .array import backing, ndarray, unwrap, view
+from .creation import asarray
+from .operands import operands, result
 
 _VIEWS: Final = (
     *("transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "broadcast_to"),
     *("flip", "fliplr", "flipud", "diagonal", "rot90"),
 )
-_COPIES: Final = ("roll", "tile", "repeat", "take", "take_along_axis", "sort", "argsort", "diag",
+_COPIES: Final = ("roll", "tile", "repeat", "take_along_axis", "sort", "argsort", "diag",
                   "tril", "triu", "diff", "outer", "compress", "unique")  # fmt: skip
 _JOINS: Final = ("concatenate", "stack", "vstack", "hstack", "dstack", "column_stack")
 
@@ -32,36 +34,40 @@ def _copy(name: str) -> Callable[..., Any]:
     compute = getattr(np, name)
 
     def function(a: Any, *args: Any, **kwargs: Any) -> Any:
-        others = [unwrap_deep(argument) for argument in args]
-        named = {key: unwrap_deep(argument) for key, argument in kwargs.items()}
-        values = unwrap(a)
+        unwrap(a)
+        given = operands([a, *args], kwargs)
         with np.errstate(all="ignore"):
-            result = compute(values, *others, **named)
-        inputs = [v for v in (values, *others, *named.values()) if isinstance(v, np.ndarray)]
-        if isinstance(result, tuple):
-            traffic.count(inputs, list(result))
-            return tuple(wrap(part) for part in result)
-        traffic.count(inputs, [result])
-        return wrap(result)
+            computed = compute(*given.values, **given.named)
+        return result(given.arrays, computed)
 
     return function
+
+
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None) -> Any:
+    """Return the elements or rows at the indices: what is taken is read, and no more."""
+    if isinstance(indices, (list, tuple, np.ndarray)):
+        indices = asarray(indices)
+    places = unwrap(indices)
+    taken = np.take(unwrap(a), places, axis)
+    read = [taken, places] if isinstance(places, np.ndarray) else [taken]
+    return result(read, taken, out)
 
 
 def _join(name: str) -> Callable[..., Any]:
     compute = getattr(np, name)
 
     def function(arrays: Any, axis: int = 0, out: Any = None, dtype: Any = None) -> Any:
-        values = [unwrap(part) for part in arrays]
-        result = compute(values, axis=axis) if name in ("concatenate", "stack") else compute(values)
-        result = result if dtype is None else result.astype(dtype)
-        traffic.count(values, [result])
-        if out is None:
-            return wrap(result)
-        backing(out)[...] = result
-        memory.mark_written(backing(out))
-        return out
+        values = [_on_device(part) for part in arrays]
+        joined = compute(values, axis=axis) if name in ("concatenate", "stack") else compute(values)
+        return result(values, joined if dtype is None else joined.astype(dtype), out)
 
     return function
+
+
+def _on_device(part: Any) -> Any:
+    if not isinstance(part, ndarray):
+        raise TypeError(f"Unsupported type {type(part)}: only cupy arrays are joined")
+    return backing(part)
 
 
 def reshape(a: Any, newshape: Any, order: str = "C") -> Any:
@@ -95,22 +101,33 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = None) -> None:
-    """Copy values from one array to another."""
-    values = unwrap(src)
-    extra = {} if where is None else {"where": unwrap(where)}
-    np.copyto(backing(dst), values, casting=casting, **extra)
-    memory.mark_written(backing(dst))
-    traffic.count([values] if isinstance(values, np.ndarray) else [], [backing(dst)])
+    """Copy values from one array to another, or where a mask holds."""
+    if not isinstance(dst, ndarray):
+        raise TypeError(f"Unsupported type {type(dst)}")
+    target, values = backing(dst), unwrap(src)
+    read = [values] if isinstance(values, np.ndarray) else []
+    if where is None:
+        np.copyto(target, values, casting=casting)
+        memory.mark_written(target)
+        traffic.count(read, [target])
+        return
+    mask = np.broadcast_to(unwrap(where), target.shape)
+    np.copyto(target, values, casting=casting, where=mask)
+    memory.mark_written(target, mask)
+    traffic.count([*read, mask], [target[mask]])
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:
     """Return the indices of elements that are not zero."""
-    return tuple(wrap(part) for part in np.nonzero(unwrap(a)))
+    places: tuple[Any, ...] = result([unwrap(a)], np.nonzero(unwrap(a)))
+    return places
 
 
 def meshgrid(*xi: Any, **kwargs: Any) -> list[Any]:
     """Return coordinate matrices of coordinate vectors."""
-    return [wrap(part) for part in np.meshgrid(*(unwrap(x) for x in xi), **kwargs)]
+    values = [unwrap(x) for x in xi]
+    read = [value for value in values if isinstance(value, np.ndarray)]
+    return list(result(read, np.meshgrid(*values, **kwargs)))
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
@@ -126,6 +143,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "ravel": ravel,
     "broadcast_arrays": broadcast_arrays,
     "split": split,
+    "take": take,
     "copyto": copyto,
     "nonzero": nonzero,
     "flatnonzero": lambda a: nonzero(a.ravel())[0],

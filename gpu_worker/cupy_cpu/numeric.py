@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from . import memory, traffic
-from .array import backing, ndarray, unwrap, view, wrap
+from .array import backing, ndarray, unwrap, unwrap_deep, view
+from .creation import array, asnumpy
 from .dtypes import HALVES
+from .operands import operands, result
 
 _COMPUTED: Final = (
     # Comparisons.
@@ -40,77 +42,45 @@ _WIDE: Final = (
 )
 """Those that compute halves in float32."""
 _MADE: Final = ("tri", "logspace", "indices", "tril_indices", "triu_indices", "diag_indices",
-                "hamming", "hanning", "blackman", "bartlett", "kaiser", "fromfunction",
-                "fromiter", "frombuffer")  # fmt: skip
+                "hamming", "hanning", "blackman", "bartlett", "kaiser")  # fmt: skip
 """Those that make arrays of numbers."""
+_FROM_HOST: Final = ("fromfunction", "fromiter", "frombuffer")
+"""Those whose numbers come from the host."""
 _PARTS: Final = ("array_split", "vsplit", "hsplit", "dsplit")
-_INTO: Final = ("fill_diagonal", "put", "putmask", "place", "put_along_axis")
-"""Those that write into their first argument."""
-
-
-def _operand(value: Any) -> Any:
-    """Return what NumPy may compute with; an array of the host's is refused, also in a list."""
-    if isinstance(value, (ndarray, np.ndarray)):
-        return unwrap(value)
-    if isinstance(value, (tuple, list)):
-        return type(value)(_operand(item) for item in value)
-    return value
-
-
-def _arrays(values: Iterable[Any]) -> list[Any]:
-    found = []
-    for value in values:
-        if isinstance(value, np.ndarray):
-            found.append(value)
-        elif isinstance(value, (tuple, list)):
-            found += _arrays(value)
-    return found
-
-
-def _wrapped(result: Any) -> Any:
-    if isinstance(result, (tuple, list)):
-        return type(result)(wrap(part) for part in result)
-    return wrap(result)
+_INTO: Final = {
+    "fill_diagonal": ("val", 0),
+    "put": ("v", 1),
+    "putmask": ("values", 1),
+    "place": ("vals", 1),
+    "put_along_axis": ("values", 1),
+}
+"""Those that write into their first argument: what the values are called, and where they stand."""
 
 
 def _computed(name: str, *, wide: bool = False) -> Callable[..., Any]:
     compute = getattr(np, name)
 
     def function(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        values = [_operand(value) for value in args]
-        named = {key: _operand(value) for key, value in kwargs.items()}
-        inputs = _arrays((*values, *named.values()))
-        half = wide and bool(inputs) and inputs[0].dtype in HALVES
+        given = operands(args, kwargs)
+        half = wide and bool(given.arrays) and given.arrays[0].dtype in HALVES
         if half:
-            values[0] = values[0].astype(np.float32)
+            given.values[0] = given.values[0].astype(np.float32)
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
-            result = compute(*values, **named)
+            computed = compute(*given.values, **given.named)
         if half:
-            result = np.asarray(result).astype(inputs[0].dtype)
-        traffic.count(inputs, _arrays([result]) or [np.asarray(result)])
-        return _wrapped(result) if out is None else _into_out(out, result)
+            computed = np.asarray(computed).astype(given.arrays[0].dtype)
+        return result(given.arrays, computed, out)
 
     function.__name__ = name
     return function
 
 
-def _into_out(out: Any, result: Any) -> Any:
-    if not isinstance(out, ndarray):
-        raise TypeError("Output arguments type must be cupy.ndarray")
-    backing(out)[...] = result
-    memory.mark_written(backing(out))
-    traffic.placed(np.asarray(result), backing(out))
-    return out
-
-
-def _made(name: str) -> Callable[..., Any]:
+def _from_host(name: str) -> Callable[..., Any]:
     compute = getattr(np, name)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        result = compute(*args, **kwargs)
-        traffic.count([], _arrays([result]))
-        return _wrapped(result)
+        return array(compute(*args, **kwargs))
 
     return function
 
@@ -124,16 +94,24 @@ def _parts(name: str) -> Callable[..., Any]:
     return function
 
 
-def _into(name: str) -> Callable[..., None]:
+def _into(name: str, value_name: str, place: int) -> Callable[..., None]:
+    """Return a function that writes values, its argument at a place after the array."""
     compute = getattr(np, name)
 
     def function(a: Any, *args: Any, **kwargs: Any) -> None:
         if not isinstance(a, ndarray):
             raise TypeError(f"Unsupported type {type(a)}")
-        values = [_operand(value) for value in args]
-        compute(backing(a), *values, **{key: _operand(value) for key, value in kwargs.items()})
-        memory.mark_written(backing(a))
-        traffic.count(_arrays(values), [backing(a)])
+        given = operands(args, kwargs)
+        compute(backing(a), *given.values, **given.named)
+        # The same with a flag for each element says which ones were written.
+        if value_name in given.named:
+            given.named[value_name] = [True]
+        else:
+            given.values[place] = [True]
+        written = np.zeros(a.shape, bool)
+        compute(written, *given.values, **given.named)
+        memory.mark_written(backing(a), written)
+        traffic.count(given.arrays, [backing(a)[written]])
 
     return function
 
@@ -143,7 +121,25 @@ def _of_array(name: str) -> Callable[..., Any]:
     compute = getattr(np, name)
 
     def function(a: Any, *args: Any, **kwargs: Any) -> Any:
-        return compute(_operand(a), *args, **kwargs)
+        return compute(unwrap_deep(a), *args, **kwargs)
+
+    return function
+
+
+def _of_two(name: str) -> Callable[..., Any]:
+    compute = getattr(np, name)
+
+    def function(a: Any, b: Any) -> Any:
+        return compute(unwrap(a), unwrap(b))
+
+    return function
+
+
+def _as_text(name: str) -> Callable[..., Any]:
+    compute = getattr(np, name)
+
+    def function(a: Any, *args: Any, **kwargs: Any) -> Any:
+        return compute(asnumpy(a), *args, **kwargs)
 
     return function
 
@@ -165,47 +161,39 @@ def astype(x: Any, dtype: Any, copy: bool = True) -> Any:
 
 def ix_(*args: Any) -> tuple[Any, ...]:
     """Return indices that pick rows and columns."""
-    return tuple(wrap(part) for part in np.ix_(*(_operand(value) for value in args)))
+    given = operands(args, {})
+    picked: tuple[Any, ...] = result(given.arrays, np.ix_(*given.values))
+    return picked
 
 
-class _Grid:
-    """`mgrid` and `ogrid`: coordinates by slices."""
-
-    def __init__(self, source: Any) -> None:
-        self._source = source
-
-    def __getitem__(self, key: Any) -> Any:
-        return _wrapped(self._source[key])
-
-
-class _Joined:
-    """`r_` and `c_`: arrays put together by indexing."""
+class _Indexed:
+    """What makes arrays by indexing: coordinates by slices, arrays put together."""
 
     def __init__(self, source: Any) -> None:
         self._source = source
 
     def __getitem__(self, key: Any) -> Any:
-        result = self._source[_operand(key)]
-        traffic.count(_arrays([key]), [result])
-        return wrap(result)
+        given = operands([key], {})
+        return result(given.arrays, self._source[given.values[0]])
 
 
 FUNCTIONS: Final[dict[str, Any]] = {
     **{name: _computed(name) for name in _COMPUTED},
     **{name: _computed(name, wide=True) for name in _WIDE},
-    **{name: _made(name) for name in _MADE},
+    **{name: _computed(name) for name in _MADE},
+    **{name: _from_host(name) for name in _FROM_HOST},
     **{name: _parts(name) for name in _PARTS},
-    **{name: _into(name) for name in _INTO},
+    **{name: _into(name, *values) for name, values in _INTO.items()},
     **{name: _of_array(name) for name in ("shape", "size", "ndim", "isfortran")},
     **{name: _of_array(name) for name in ("iscomplexobj", "isrealobj", "isscalar")},
-    **{name: _of_array(name) for name in ("array_repr", "array_str", "array2string")},
-    **{name: _of_array(name) for name in ("shares_memory", "may_share_memory")},
+    **{name: _as_text(name) for name in ("array_repr", "array_str", "array2string")},
+    **{name: _of_two(name) for name in ("shares_memory", "may_share_memory")},
     "real": real,
     "imag": imag,
     "astype": astype,
     "ix_": ix_,
-    "mgrid": _Grid(np.mgrid),
-    "ogrid": _Grid(np.ogrid),
-    "r_": _Joined(np.r_),
-    "c_": _Joined(np.c_),
+    "mgrid": _Indexed(np.mgrid),
+    "ogrid": _Indexed(np.ogrid),
+    "r_": _Indexed(np.r_),
+    "c_": _Indexed(np.c_),
 }

@@ -76,17 +76,43 @@ class Address:
         raise missing("cuda.MemoryPointer", name, dir(Address))
 
 
+def array_at(place: Any, shape: Any, dtype: np.dtype[Any], strides: Any) -> Any:
+    """Return a NumPy array over the device's memory from an address on. To no program, as below.
+
+    Raises:
+        TypeError: it is no address that the device gave.
+        ValueError: the array would not lie in one array's or variable's memory.
+    """
+    if not isinstance(place, Address):
+        raise TypeError(
+            f"Argument 'memptr' has incorrect type (expected MemoryPointer, got {type(place)})"
+        )
+    made = memory.at_address(place.ptr, shape, dtype, strides, place.kept)
+    low, high = np.lib.array_utils.byte_bounds(made)
+    if made.size and not place.ptr <= low <= high <= place.ptr + _left(place):
+        raise ValueError(
+            f"An array of shape {made.shape} and dtype {dtype} takes {high - low} bytes, where "
+            f"{_left(place)} are left."
+        )
+    return made
+
+
 def _bytes_at(place: Address, size: int) -> Any:
     """Return the bytes (size,) uint8 from an address on. To no program: it would not be counted.
 
     Raises:
         RuntimeError: there are not so many.
     """
-    block = None if place.end else memory.DEVICE.find(place.ptr)
-    end = place.end or (block.end if block else place.ptr)
-    if not 0 <= size <= end - place.ptr:
+    left = _left(place)
+    if not 0 <= size <= left:
         raise RuntimeError(
             f"cudaErrorInvalidValue: invalid argument: {size} bytes are asked for, where "
-            f"{max(end - place.ptr, 0)} are left"
+            f"{left} are left"
         )
     return memory.at_address(place.ptr, size, _BYTE, None)
+
+
+def _left(place: Address) -> int:
+    """Return how many bytes of the device's memory there are from an address on."""
+    block = None if place.end else memory.DEVICE.find(place.ptr)
+    return max((place.end or (block.end if block else place.ptr)) - place.ptr, 0)

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import memory, traffic
-from .array import backing, ndarray, unwrap, wrap
+from .array import unwrap
 from .dtypes import HALVES
+from .operands import operands, result
 
 _NAMES: Final = ("matmul", "dot", "vdot", "inner", "tensordot", "kron", "cross")
 
@@ -19,7 +19,10 @@ def _product(name: str) -> Callable[..., Any]:
 
     def function(a: Any, b: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         left, right = unwrap(a), unwrap(b)
-        return _finish([left, right], _wide(compute, [left, right], *args, **kwargs), out)
+        more = operands(args, kwargs)
+        return _finish(
+            [left, right], _wide(compute, [left, right], *more.values, **more.named), out
+        )
 
     return function
 
@@ -27,8 +30,7 @@ def _product(name: str) -> Callable[..., Any]:
 def einsum(subscripts: str, *operands: Any, out: Any = None, optimize: Any = False) -> Any:
     """Return a sum of products in the notation of Einstein."""
     values = [unwrap(operand) for operand in operands]
-    result = _wide(lambda *parts: np.einsum(subscripts, *parts), values)
-    return _finish(values, result, out)
+    return _finish(values, _wide(lambda *parts: np.einsum(subscripts, *parts), values), out)
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
@@ -46,16 +48,8 @@ def _wide(compute: Callable[..., Any], values: list[Any], *args: Any, **kwargs: 
         return result.astype(dtype) if dtype in HALVES else result
 
 
-def _finish(values: list[Any], result: Any, out: Any) -> Any:
-    traffic.count([value for value in values if isinstance(value, np.ndarray)], [result])
-    if out is None:
-        return wrap(result)
-    if not isinstance(out, ndarray):
-        raise TypeError("Output arguments type must be cupy.ndarray")
-    backing(out)[...] = result
-    memory.mark_written(backing(out))
-    traffic.placed(np.asarray(result), backing(out))
-    return out
+def _finish(values: list[Any], computed: Any, out: Any) -> Any:
+    return result([value for value in values if isinstance(value, np.ndarray)], computed, out)
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .array import backing, ndarray, unwrap_deep, wrap
+from .array import ndarray
 from .missing import missing
+from .operands import operands, result
 
 _NAMES = ("normal", "uniform", "randint", "permutation", "choice", "standard_normal", "random",
           "random_sample", "ranf", "sample", "standard_gamma", "gamma", "beta", "binomial",
           "exponential", "poisson", "laplace", "lognormal", "logistic", "geometric")  # fmt: skip
+_OF_GENERATORS = ("integers", "rand", "randn")
 _state = np.random.RandomState()
 
 
@@ -20,11 +22,23 @@ def seed(seed: int | None = None) -> None:
     _state.seed(seed)
 
 
+def _drawn(draw: Any, args: Any, dtype: Any, named: Any) -> Any:
+    """Return numbers by chance. Parameters are numbers, arrays of the device, or a size.
+
+    Raises:
+        TypeError: a list that is no size.
+    """
+    given = operands(args, named)
+    made = np.asarray(draw(*given.values, **given.named))
+    for value in (*given.values, *given.named.values()):
+        if isinstance(value, (list, tuple)) and tuple(value) != made.shape[: len(value)]:
+            raise TypeError(f"Unsupported type {type(value)}: lists are no parameters of numbers")
+    return result(given.arrays, made if dtype is None else made.astype(dtype))
+
+
 def _drawing(name: str) -> Any:
     def function(*args: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        given = [unwrap_deep(argument) for argument in args]
-        made = np.asarray(getattr(_state, name)(*given, **kwargs))
-        return wrap(made if dtype is None else made.astype(dtype))
+        return _drawn(getattr(_state, name), args, dtype, kwargs)
 
     return function
 
@@ -35,19 +49,19 @@ for _name in _NAMES:
 
 def rand(*shape: int, dtype: Any = float) -> Any:
     """Return numbers between 0 and 1."""
-    return wrap(np.asarray(_state.random_sample(shape)).astype(dtype))
+    return _drawn(_state.random_sample, (shape,), dtype, {})
 
 
 def randn(*shape: int, dtype: Any = float) -> Any:
     """Return numbers of the standard normal distribution."""
-    return wrap(np.asarray(_state.standard_normal(shape)).astype(dtype))
+    return _drawn(_state.standard_normal, (shape,), dtype, {})
 
 
 def shuffle(a: Any) -> None:
     """Bring an array's rows into another order."""
     if not isinstance(a, ndarray):
         raise TypeError(f"Unsupported type {type(a)}")
-    a[...] = wrap(_state.permutation(backing(a)))
+    a[...] = _drawn(_state.permutation, (a,), None, {})
 
 
 class Generator:
@@ -57,12 +71,9 @@ class Generator:
         self._source = source
 
     def __getattr__(self, name: str) -> Any:
-        draw = getattr(self._source, name)
-        if not callable(draw):
-            raise missing("random.Generator", name, dir(self._source))
-        return lambda *args, **kwargs: wrap(
-            np.asarray(draw(*(unwrap_deep(argument) for argument in args), **kwargs))
-        )
+        if name not in (*_NAMES, *_OF_GENERATORS) or not hasattr(self._source, name):
+            raise missing("random.Generator", name, (*_NAMES, *_OF_GENERATORS))
+        return lambda *args, **kwargs: _drawn(getattr(self._source, name), args, None, kwargs)
 
 
 def default_rng(seed: Any = None) -> Generator:

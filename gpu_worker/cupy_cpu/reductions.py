@@ -8,9 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import memory, traffic
-from .array import backing, ndarray, unwrap, wrap
+from . import traffic
+from .array import backing, unwrap
 from .dtypes import HALVES, accumulator
+from .operands import operands
+from .operands import result as finished
 
 _PLAIN: Final = (
     *("max", "min", "amax", "amin", "ptp", "argmax", "argmin", "any", "all", "median"),
@@ -29,17 +31,9 @@ def _array(a: Any) -> Any:
 
 def _finish(values: Any, result: Any, out: Any, *, passes: int = 1) -> Any:
     """Count the kernels, one for each pass over the input, and return the result."""
-    result = np.asarray(result)
-    for _ in range(passes):
-        traffic.count([values], [result])
-    if out is None:
-        return wrap(result)
-    if not isinstance(out, ndarray):
-        raise TypeError("Output arguments type must be cupy.ndarray")
-    backing(out)[...] = result
-    memory.mark_written(backing(out))
-    traffic.placed(np.asarray(result), backing(out))
-    return out
+    for _ in range(passes - 1):
+        traffic.count([values], [np.asarray(result)])
+    return finished([values], result, out)
 
 
 def _quiet(compute: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -53,7 +47,10 @@ def _plain(name: str) -> Callable[..., Any]:
 
     def function(a: Any, axis: Any = None, out: Any = None, **kwargs: Any) -> Any:
         values = _array(a)
-        return _finish(values, _quiet(compute, values, axis=axis, **kwargs), out)
+        given = operands((), kwargs)
+        return finished(
+            [values, *given.arrays], _quiet(compute, values, axis=axis, **given.named), out
+        )
 
     return function
 
@@ -93,7 +90,7 @@ def average(a: Any, axis: Any = None, weights: Any = None) -> Any:
     if weights is None:
         return mean(a, axis)
     values, factors = _array(a), _array(weights)
-    return _finish(values, _quiet(np.average, values, axis, factors), None)
+    return finished([values, factors], _quiet(np.average, values, axis, factors))
 
 
 def _spread(name: str) -> Callable[..., Any]:

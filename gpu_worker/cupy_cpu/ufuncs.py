@@ -121,7 +121,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if (x is None) != (y is None):
         raise ValueError("Must provide both 'x' and 'y' or neither.")
     if x is None:
-        return tuple(wrap(part) for part in np.nonzero(unwrap(condition)))
+        return tuple(library().nonzero(condition))
     values = [unwrap(part) for part in (condition, x, y)]
     result = np.where(*values)
     traffic.count([value for value in values if isinstance(value, np.ndarray)], [result])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -55,10 +56,101 @@ def test_inputs_are_read_and_outputs_written_once(work: Any, counts: Any) -> Non
         *(repr, str, format, pickle.dumps, cp.asnumpy, cp.ndarray.tolist, cp.ndarray.tobytes),
         lambda x: [x[:, j].get() for j in range(DIM)],
         lambda x: x.get(out=np.empty(x.shape, x.dtype)),
+        *(cp.array2string, cp.array_repr, cp.array_str, np.array2string),
     ],
 )
 def test_what_comes_to_the_host_is_moved(take: Any) -> None:
     assert moved(take) == (1, 1, 0)
+
+
+HOST = np.ones((ROWS, DIM), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("give", "counts"),
+    [
+        (lambda x: cp.asarray(HOST), (1, 1, 0)),
+        (lambda x: cp.frombuffer(HOST.tobytes(), cp.float32), (1, 1, 0)),
+        (lambda x: cp.fromiter(HOST.ravel().tolist(), cp.float32), (1, 1, 0)),
+        (lambda x: cp.fromfunction(lambda i, j: HOST, (ROWS, DIM)), (1, 1, 0)),
+        # A list has eight bytes for each number, and its array in float64 is written as well.
+        (lambda x: cp.append(HOST.tolist(), []), (2, 4, 1)),
+        (lambda x: cp.resize(HOST.tolist(), (ROWS, DIM)), (2, 4, 1)),
+        (lambda x: cp.put(x, cp.arange(4), cp.arange(4)), (64 / SIZE, (64 + 16) / SIZE, 2 + 1)),
+        (lambda x: x.__setitem__((0, 0), 1), (0, 4 / SIZE, 1)),
+        (lambda x: x.__setitem__([0, 1], HOST[:2]), (1 / 4 + 48 / SIZE, 1 / 4 + 32 / SIZE, 1)),
+    ],
+)
+def test_what_comes_from_the_host_is_moved(give: Any, counts: Any) -> None:
+    assert moved(give) == pytest.approx(counts, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "give",
+    [
+        *(lambda x: x.__setitem__(..., HOST.tolist()), lambda x: x.__setitem__(0, HOST[0])),
+        *(lambda x: cp.random.normal(HOST, 0), lambda x: cp.random.default_rng(0).normal(HOST, 0)),
+        *(lambda x: cp.random.uniform([1, 2], 3), lambda x: cp.linspace(HOST, HOST, 1)),
+        *(lambda x: cp.hstack(HOST.ravel().tolist()), lambda x: cp.outer(x[0], HOST[0])),
+        *(lambda x: cp.pad(x, 1, mode=print), lambda x: cp.append(x, memoryview(HOST))),
+        lambda x: cp.full(1, np.void(HOST.tobytes())),
+        lambda x: cp.ndarray(x.shape, x.dtype, SimpleNamespace(ptr=HOST.ctypes.data, kept=HOST)),
+        lambda x: x.get(out=SimpleNamespace()),
+    ],
+)
+def test_what_comes_from_the_host_by_no_copy_is_refused(give: Any) -> None:
+    with pytest.raises(TypeError, match=r"Unsupported type|MemoryPointer|Only numpy\.ndarray"):
+        moved(give)
+
+
+def test_an_array_at_an_address_lies_in_memory_of_the_device() -> None:
+    x = cp.ones(8, cp.float32)
+    assert cp.ndarray((4,), cp.float32, x.data + 16).get().tolist() == [1] * 4
+    with pytest.raises(ValueError, match="takes 20 bytes, where 16 are left"):
+        cp.ndarray((5,), cp.float32, x.data + 16)
+    with pytest.raises(ValueError, match="where 0 are left"):
+        cp.ndarray((4,), cp.float32, x.data + (HOST.ctypes.data - x.data.ptr))
+
+
+def test_a_shape_is_not_set_where_it_takes_a_copy() -> None:
+    x = cp.ones((2, 3))
+    x.shape = (3, 2)
+    with pytest.raises(AttributeError, match=r"use x\.reshape"):
+        x.T.shape = (6,)
+
+
+INDICES = cp.arange(ROWS)
+MASK = cp.arange(ROWS) < ROWS // 2
+
+
+@pytest.mark.parametrize(
+    ("work", "counts"),
+    [
+        (lambda x: x[INDICES], (1 + 8 / DIM / 4, 1, 1)),
+        (lambda x: x[MASK], (1 / 2 + 1 / DIM / 4, 1 / 2, 1)),
+        (lambda x: x.__setitem__(MASK, 1), (1 / DIM / 4, 1 / 2, 1)),
+        (lambda x: cp.take(x, INDICES[:2], axis=0), (2 / ROWS + 16 / SIZE, 2 / ROWS, 1)),
+        (
+            lambda x: cp.putmask(x, MASK[:, None] & (x > 0), 2),
+            (1 + 2 / 4 + 16 / SIZE, 2 / 4 + 1 / 2, 3),
+        ),
+        (lambda x: cp.copyto(x, 2, where=MASK[:, None]), (1 / DIM / 4, 1 / 2, 1)),
+        (lambda x: cp.nonzero(x), (1, 4, 1)),
+        (lambda x: cp.where(x), (1, 4, 1)),
+        (lambda x: cp.flatnonzero(x), (1, 2, 1)),
+        (lambda x: cp.meshgrid(x[0], x[1, :ROWS]), (1 / ROWS + 1 / DIM, 2, 1)),
+        (lambda x: cp.mgrid[0:ROWS, 0:DIM], (0, 4, 1)),
+        (lambda x: cp.r_[x[0], x[1]], (2 / ROWS, 2 / ROWS, 1)),
+        (lambda x: x.imag, (0, 1, 1)),
+        (lambda x: x.view(cp.complex64).imag, (0, 0, 0)),
+        (lambda x: cp.linspace(x, x, 1), (1, 1, 1)),
+        (lambda x: cp.random.normal(x, 0.0), (1, 2, 1)),
+        (lambda x: cp.random.permutation(x), (1, 1, 1)),
+        (lambda x: cp.random.rand(ROWS, DIM, dtype=cp.float32), (0, 1, 1)),
+    ],
+)
+def test_what_an_index_or_a_function_reads_counts(work: Any, counts: Any) -> None:
+    assert moved(work) == pytest.approx(counts)
 
 
 @pytest.mark.parametrize("take", [float, int, bool, complex, cp.ndarray.item])
