@@ -84,6 +84,7 @@ class _Grading:
     executions: list[Execution] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
     builds: Builds | None = None
+    waited: float = 0.0
     device: DeviceTrack | None = None
     speed: Speed | None = None
     counted: Counted | None = None
@@ -197,12 +198,12 @@ def _all_passed(grading: _Grading) -> bool:
 
 
 def _count(grading: _Grading, builds: Builds) -> None:
-    """Count what a submission that passed moves; its results there are one more case."""
+    """Count what a submission that passed moves, in a time of its own; it is one more case."""
     with grading.timed("counting"):
         found = count(
             grading.exercise,
             grading.source,
-            _remaining(grading),
+            grading.limits,
             grading.zygote,
             builds,
             np.random.default_rng([grading.seed, 1]),
@@ -281,12 +282,13 @@ def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> Non
     if grading.builds:
         execution.stop = adjusted(execution, grading.builds)
         grading.findings += findings_of(grading.source, grading.builds, run, cases)
+        grading.waited += min(grading.builds.finish(), run.wall_seconds)
     grading.executions.append(execution)
 
 
 def _remaining(grading: _Grading) -> Mapping[str, float]:
-    """Return the limits, less the time that earlier runs of this grading took."""
-    wall = sum(execution.run.wall_seconds for execution in grading.executions)
+    """Return the limits, less the time that earlier runs took other than for building kernels."""
+    wall = sum(execution.run.wall_seconds for execution in grading.executions) - grading.waited
     cpu = sum(execution.run.cpu_seconds for execution in grading.executions)
     return {
         **grading.limits,

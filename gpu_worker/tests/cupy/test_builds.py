@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from gpu_worker.exercises import get
-from gpu_worker.judge import builds, casegen
+from gpu_worker.judge import builds, casegen, grading
 from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.execution import execute
+from gpu_worker.protocol import Track
 from gpu_worker.sandbox.client import Request, RunResult
 from gpu_worker.sandbox.inside import building
 from gpu_worker.sandbox.inside.building import BuildAnswer, BuildRequest
@@ -108,3 +109,21 @@ def test_what_building_may_take_is_the_processors_time() -> None:
     assert "'No'" in wrong.error
     assert good > 0 < bad
     assert builds._compile(BuildRequest(kernel, (), ()))[2] == 0.0
+
+
+def test_the_cases_take_no_time_from_the_counted_calls_and_builds_none_from_the_cases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit, zygote = LIMITS["wall_seconds"], OutOfTime()
+    begun = grading._Grading(
+        exercise=get("rmsnorm_fused_forward"), track=Track.CUPY, source="", limits=LIMITS,
+        zygote=zygote, node="", on_progress=lambda *step: None, seed=1,  # type: ignore[arg-type]
+    )  # fmt: skip
+    with Builds(str(tmp_path), LIMITS) as begun.builds:
+        monkeypatch.setattr(Builds, "finish", lambda self: 0.2 * limit)
+        grading._run(begun, casegen.public_cases(begun.exercise), first=0, show=True)
+        assert grading._remaining(begun)["wall_seconds"] == pytest.approx(0.2 * limit)
+        grading._count(begun, begun.builds)
+    assert [request.wall_seconds for request in zygote.requests] == [limit, limit]
+    assert begun.stop is not None
+    assert (begun.stop.limit, begun.stop.measured) == (f"{limit:g} s", f"{limit:.2f} s")
