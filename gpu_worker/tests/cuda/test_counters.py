@@ -38,6 +38,22 @@ extern "C" __global__ void structures(const float4 *a, float4 *b, const float3 *
   int i = threadIdx.x;
   b[i] = a[i]; d[i] = c[i]; f[i] = e[i]; h[i] = g[i]; l[i] = k[i];
 }
+extern "C" __global__ void widening(const float *x, float *y, int step) {
+  const float *at = x + step * threadIdx.x;
+  float head = *(volatile const float *)at;
+  float4 all = *(const float4 *)at;
+  y[threadIdx.x] = head + all.w + *(volatile const float *)at;
+}
+extern "C" __global__ void parts(const float *x, float *y) {
+  float held[4] = {};
+  memcpy(held, x, threadIdx.x % 2 ? 16 : 4);
+  y[threadIdx.x] = held[3];
+}
+extern "C" __global__ void alone(const float *x, float *y) {
+  float sum = x[blockIdx.x / 2];
+  __syncthreads();
+  y[blockIdx.x] = sum + x[blockIdx.x / 2];
+}
 """
 
 
@@ -187,6 +203,19 @@ def test_lanes_that_read_in_turns_are_moved_for_each(order: Order, lanes: int, r
     # Two blocks of two warps take 64 values in turn; a second pass is moved again.
     assert (read.reads, read.bytes_read) == (4 * 64 * reads, 4 * 4 * 64 * reads)
     assert (written.writes, written.bytes_written) == (128, 128 * 16)
+
+
+def test_a_read_hides_no_wider_one_and_none_of_another_turn() -> None:
+    device = Device()
+    x, y = device.array(np.arange(128)), device.empty(32)
+    each = device.launch(kernel(SOURCE, "widening"), (1,), (32,), (x, y, np.int32(4))).counters
+    same = device.launch(kernel(SOURCE, "widening"), (1,), (32,), (x, y, np.int32(0))).counters
+    parts = device.launch(kernel(SOURCE, "parts"), (1,), (32,), (x, y)).counters
+    alone = device.launch(kernel(SOURCE, "alone"), (4,), (1,), (x, y)).counters
+    read = [(item.arrays[0].bytes_read, item.arrays[0].reads) for item in (each, parts, alone)]
+    assert read == [(32 * (4 + 16), 64), (4 + 16, 2), (4 * 2 * 4, 8)]
+    # Between the other lanes' reads the last one is again one of all.
+    assert same.arrays[0].bytes_read == 4 + 16
 
 
 def test_a_structure_is_moved_in_parts_as_wide_as_its_type_is_aligned() -> None:
