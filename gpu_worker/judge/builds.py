@@ -54,7 +54,8 @@ class Builds:
         self._limits = limits
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="build")
         self._lock = Lock()
-        self._count = 0
+        self._asked: set[BuildRequest] = set()
+        """What was asked for in any run: a run that is begun again asks for nothing more."""
         self.seconds = 0.0
         """The processor time that building took so far, kernels that were built before aside. By
         the clock it would depend on what else this machine does.
@@ -117,7 +118,7 @@ class Builds:
             self.forged = "a build that was asked for twice, or one too many"
             return
         self.requests[number] = request
-        self._count += 1
+        self._asked.add(request)
         self._pool.submit(self._build, number, request)
 
     def _build(self, number: int, request: BuildRequest) -> None:
@@ -133,9 +134,9 @@ class Builds:
         self._put(number, answer, library)
 
     def _answer(self, request: BuildRequest) -> tuple[BuildAnswer, bytes]:
-        if self._count > self._limits["builds"]:
+        if len(self._asked) > self._limits["builds"]:
             self.exceeded, self.limit = _TOO_MANY, f"{self._limits['builds']:g} builds"
-            self.used = f"{self._count} builds"
+            self.used = f"{len(self._asked)} builds"
             return BuildAnswer(error=_TOO_MANY), b""
         if self.seconds > self._limits["build_seconds"]:
             self.exceeded, self.limit = _TOO_LONG, f"{self._limits['build_seconds']:g} s"

@@ -85,6 +85,21 @@ def test_what_does_not_compile_is_tried_once_for_all_runs(
     assert made.seconds == 1.0
 
 
+def test_a_run_that_is_begun_again_asks_for_no_more_builds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builds, "_compile", lambda request: (BuildAnswer(), b"library", 0.1))
+    with Builds(str(tmp_path), {**LIMITS, "builds": 2.0}) as made:
+        for number, source in enumerate(("a", "b", "a", "b", "c")):
+            assert made.exceeded == ""
+            if number % 2 == 0:
+                made.begin_run()
+            sent = building.encode_build(BuildRequest(source, (), ()))
+            made.on_frame(Frame(Kind.BUILD, 0, number, sent))
+        made.finish()
+    assert (made.limit, made.used) == ("2 builds", "3 builds")
+
+
 def test_a_build_that_breaks_is_answered_and_our_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
