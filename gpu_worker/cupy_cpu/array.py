@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import memory, operators, traffic
+from . import indexing, memory, operators, traffic
 from .missing import missing
 from .pointers import Address, array_at
 
@@ -31,6 +31,11 @@ def library() -> Any:
 
 def view(values: Any) -> Any:
     """Return a `cupy.ndarray` over device memory that another one holds."""
+    traffic.check_fusible()
+    return _array(values)
+
+
+def _array(values: Any) -> Any:
     made = object.__new__(ndarray)
     _hold(made, values)
     return made
@@ -41,7 +46,7 @@ def wrap(values: Any) -> Any:
     computed = np.asarray(values)
     home = memory.place(computed)
     traffic.placed(computed, home)
-    return view(home)
+    return _array(home)
 
 
 def unwrap(value: Any) -> Any:
@@ -93,6 +98,7 @@ class ndarray:
         self, shape: Any, dtype: Any = float, memptr: Any = None, strides: Any = None,
         order: str = "C",
     ) -> None:  # fmt: skip
+        traffic.check_fusible()
         if memptr is None:
             _hold(self, memory.new_block(shape, np.dtype(dtype), order, initialised=False))
         else:
@@ -100,10 +106,6 @@ class ndarray:
 
     # --- what it is ---------------------------------------------------------------------------
     dtype = property(lambda self: backing(self).dtype)
-    shape = property(
-        lambda self: backing(self).shape,
-        lambda self, shape: _hold(self, _reshaped(backing(self), shape)),
-    )
     ndim = property(lambda self: backing(self).ndim)
     size = property(lambda self: backing(self).size)
     nbytes = property(lambda self: backing(self).nbytes)
@@ -114,6 +116,15 @@ class ndarray:
     T = property(lambda self: view(backing(self).T))
     mT = property(lambda self: view(backing(self).mT))
     real = property(lambda self: view(backing(self).real))
+
+    @property
+    def shape(self) -> Any:
+        traffic.check_fusible()
+        return backing(self).shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        _hold(self, _reshaped(backing(self), shape))
 
     @property
     def imag(self) -> Any:
@@ -209,16 +220,18 @@ class ndarray:
     # --- views and copies ---------------------------------------------------------------------
     def __getitem__(self, index: Any) -> Any:
         places, read = _places(index)
-        if _is_basic(places):
+        if indexing.is_basic(places):
+            if not all(map(indexing.is_whole, places)):
+                traffic.check_fusible()
             # A single element is a view of no dimensions in CuPy, not a scalar.
-            return view(backing(self)[places if ... in places else (*places, ...)])
+            return _array(backing(self)[places if ... in places else (*places, ...)])
         taken = np.asarray(backing(self)[places])
         traffic.count([taken, *read], [taken])
         return wrap(taken)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         places, read = _places(index)
-        if _is_basic(places):
+        if indexing.is_basic(places):
             places = places if ... in places else (*places, ...)
             target = backing(self)[places]
             if isinstance(value, ndarray) and _is_same(backing(value), target):
@@ -231,7 +244,8 @@ class ndarray:
         with np.errstate(all="ignore"):
             backing(self)[places] = source
         memory.mark_written(backing(self), places)
-        traffic.count([source, *read] if isinstance(source, np.ndarray) else read, [target])
+        inputs = [source, *read] if isinstance(source, np.ndarray) else read
+        traffic.count(inputs, [target], fusible=indexing.is_all(index))
 
     def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe",
                subok: Any = None, copy: bool = True) -> Any:  # fmt: skip
@@ -241,12 +255,12 @@ class ndarray:
             raise TypeError(f"Unsupported dtype {dtype}")
         with np.errstate(all="ignore"):
             made = backing(self).astype(dtype, order=order, casting=casting)
-        traffic.count([backing(self)], [made])
+        traffic.count([backing(self)], [made], fusible=True)
         return wrap(made)
 
     def copy(self, order: str = "C") -> Any:
         made = backing(self).copy(order=order)
-        traffic.count([backing(self)], [made])
+        traffic.count([backing(self)], [made], fusible=True)
         return wrap(made)
 
     def __copy__(self) -> Any:
@@ -369,17 +383,6 @@ def _places(index: Any) -> tuple[tuple[Any, ...], list[Any]]:
             read.append(place)
         places.append(place)
     return tuple(places), read
-
-
-def _is_basic(places: tuple[Any, ...]) -> bool:
-    """True if an index gives a view: numbers, slices, new axes and `...`."""
-    return all(
-        place is None
-        or place is ...
-        or isinstance(place, slice)
-        or (isinstance(place, (int, np.integer)) and not isinstance(place, bool))
-        for place in places
-    )
 
 
 def define_methods(names: tuple[str, ...]) -> None:

@@ -20,14 +20,17 @@ def fuse(*args: Any, kernel_name: str | None = None) -> Any:
     """Decorate a function of arrays so that its operations count as one kernel.
 
     Without a reduction inside it reads each array that it is given once and writes what it returns
-    once. See `moved` for what a reduction costs.
+    once. See `moved` for what a reduction costs. What CuPy does not fuse, such as `cumsum`, is
+    refused where it is counted: see `traffic.count`. Source: cupy/_core/_fusion_trace.pyx.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def fused(*operands: Any) -> Any:
             given = [backing(value) for value in operands if isinstance(value, ndarray)]
-            with traffic.recorded() as recording:
+            if not given:
+                return function(*operands)
+            with traffic.recorded(given) as recording:
                 result = function(*operands)
             parts = result if isinstance(result, tuple) else (result,)
             returned = [backing(part) for part in parts if isinstance(part, ndarray)]

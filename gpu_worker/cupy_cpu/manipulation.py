@@ -109,12 +109,12 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = None) ->
     if where is None:
         np.copyto(target, values, casting=casting)
         memory.mark_written(target)
-        traffic.count(read, [target])
+        traffic.count(read, [target], fusible=True)
         return
     mask = np.broadcast_to(unwrap(where), target.shape)
     np.copyto(target, values, casting=casting, where=mask)
     memory.mark_written(target, mask)
-    traffic.count([*read, mask], [target[mask]])
+    traffic.count([*read, mask], [target[mask]], fusible=True)
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:

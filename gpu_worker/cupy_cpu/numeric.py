@@ -70,7 +70,7 @@ def _computed(name: str, *, wide: bool = False) -> Callable[..., Any]:
             computed = compute(*given.values, **given.named)
         if half:
             computed = np.asarray(computed).astype(given.arrays[0].dtype)
-        return result(given.arrays, computed, out)
+        return result(given.arrays, computed, out, fusible=name in ("round", "around"))
 
     function.__name__ = name
     return function

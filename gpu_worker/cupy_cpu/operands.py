@@ -66,8 +66,10 @@ def _is_bfloat16(value: Any) -> bool:
     return isinstance(value, np.generic) and not isinstance(value, np.flexible)
 
 
-def result(inputs: Sequence[Any], computed: Any, out: Any = None) -> Any:
+def result(inputs: Sequence[Any], computed: Any, out: Any = None, *, fusible: bool = False) -> Any:
     """Return what NumPy computed on the device, in `out` if there is one, and count the kernel.
+
+    It may be part of a function of `cupy.fuse` if it is `fusible`.
 
     Raises:
         TypeError: `out` is no array of the device.
@@ -77,7 +79,7 @@ def result(inputs: Sequence[Any], computed: Any, out: Any = None) -> Any:
         traffic.count(inputs, parts)
         return (tuple if isinstance(computed, tuple) else list)(map(wrap, parts))
     made = np.asarray(computed)
-    traffic.count(inputs, [made])
+    traffic.count(inputs, [made], fusible=fusible)
     if out is None:
         return wrap(made)
     if not isinstance(out, ndarray):

@@ -19,6 +19,8 @@ _PLAIN: Final = (
     *("nanmax", "nanmin", "nanargmax", "nanargmin", "count_nonzero", "cumsum", "cumprod"),
 )
 """Functions of one array whose result NumPy gives as CuPy does."""
+_FUSIBLE: Final = ("max", "min", "amax", "amin", "any", "all", "sum", "prod", "nansum", "nanprod")
+"""Functions that CuPy has in `cupy.fuse`, if they keep no axis that they reduce."""
 _ADDING: Final = ("sum", "prod", "nansum", "nanprod", "nanmean")
 
 
@@ -48,9 +50,9 @@ def _plain(name: str) -> Callable[..., Any]:
     def function(a: Any, axis: Any = None, out: Any = None, **kwargs: Any) -> Any:
         values = _array(a)
         given = operands((), kwargs)
-        return finished(
-            [values, *given.arrays], _quiet(compute, values, axis=axis, **given.named), out
-        )
+        made = _quiet(compute, values, axis=axis, **given.named)
+        fusible = name in _FUSIBLE and not kwargs
+        return finished([values, *given.arrays], made, out, fusible=fusible)
 
     return function
 
@@ -67,7 +69,7 @@ def _adding(name: str) -> Callable[..., Any]:
         result = _quiet(compute, values, axis=axis, dtype=wide, keepdims=keepdims)
         if result_dtype in HALVES:
             result = _quiet(np.asarray(result).astype, result_dtype)
-        return _finish(values, result, out)
+        return finished([values], result, out, fusible=name in _FUSIBLE and not keepdims)
 
     return function
 

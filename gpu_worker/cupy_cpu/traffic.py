@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+import numpy as np
 from numpy.typing import NDArray
 
 
@@ -43,10 +44,25 @@ class Recording:
 
     operations: list[Operation] = field(default_factory=list)
     placed: list[tuple[NDArray[Any], NDArray[Any]]] = field(default_factory=list)
+    given: list[NDArray[Any]] = field(default_factory=list)
+    """The arrays that the block may read."""
+
+    def knows(self, array: NDArray[Any]) -> bool:
+        """True if an array was given, or is a view of one that was or of a result."""
+        known = (*self.given, *(home for _, home in self.placed))
+        return not array.size or any(np.may_share_memory(array, other) for other in known)
 
 
 SECTOR: Final = 32
 """Bytes: the least that is moved of a device's memory."""
+_NOT_FUSIBLE: Final = (
+    "CuPy makes one kernel of a function of cupy.fuse only if all in it works element by element "
+    "(arithmetic, cupy.sqrt and its like, where, clip, round, astype) or is sum, prod, max, min, "
+    "all or any, without keepdims. For a mean divide the sum by a number that the function is "
+    "given; in place of keepdims=True write cupy.sum(x, axis=-1)[..., None]. Anything else goes "
+    "outside of the function, or into a kernel: slices, shapes, other orders of axes, cumsum, "
+    "sort, products of matrices, new arrays, values for the host."
+)
 totals = Counts()
 _paused = 0
 _recording: Recording | None = None
@@ -58,9 +74,25 @@ def distinct_bytes(array: NDArray[Any]) -> int:
     return math.prod(extents) * array.itemsize
 
 
-def count(inputs: Sequence[NDArray[Any]], outputs: Sequence[NDArray[Any]]) -> None:
-    """Count one kernel; the same memory given twice is read once."""
-    if _paused or not any(array.size for array in outputs):
+def count(
+    inputs: Sequence[NDArray[Any]], outputs: Sequence[NDArray[Any]], *, fusible: bool = False
+) -> None:
+    """Count one kernel; the same memory given twice is read once.
+
+    Raises:
+        NotImplementedError: it is none that `cupy.fuse` makes part of another, and is to be.
+        TypeError: it is to be, and reads an array that the fused function was not given.
+    """
+    if _paused:
+        return
+    if not fusible:
+        check_fusible()
+    if _recording is not None and not all(map(_recording.knows, inputs)):
+        raise TypeError(
+            "Concrete ndarray is not supported in fusion: give each array to the function of "
+            "cupy.fuse as an argument."
+        )
+    if not any(array.size for array in outputs):
         return
     if _recording is not None:
         _recording.operations.append(Operation(tuple(inputs), tuple(outputs)))
@@ -73,6 +105,7 @@ def count(inputs: Sequence[NDArray[Any]], outputs: Sequence[NDArray[Any]]) -> No
 
 def count_kernel(bytes_read: int, bytes_written: int) -> None:
     """Count one launch of a kernel that was watched."""
+    check_fusible()
     totals.bytes_read += bytes_read
     totals.bytes_written += bytes_written
     totals.launches += 1
@@ -82,6 +115,7 @@ def count_transfer(nbytes: int) -> None:
     """Count a copy between host and device: read at one end, written at the other. No kernel runs,
     but on a device it is slower than one. Of a single number a whole sector is moved.
     """
+    check_fusible()
     if nbytes and not _paused:
         moved = max(nbytes, SECTOR)
         totals.bytes_read += moved
@@ -100,6 +134,16 @@ def is_recording() -> bool:
     return _recording is not None
 
 
+def check_fusible() -> None:
+    """Refuse what is no part of a fused function.
+
+    Raises:
+        NotImplementedError: operations are recorded. CuPy raises this or its like.
+    """
+    if _recording is not None:
+        raise NotImplementedError(_NOT_FUSIBLE)
+
+
 @contextmanager
 def paused() -> Iterator[None]:
     """Count nothing: the caller counts the whole, or nothing moves on a device."""
@@ -112,10 +156,13 @@ def paused() -> Iterator[None]:
 
 
 @contextmanager
-def recorded() -> Iterator[Recording]:
-    """Count no operation but give them to the caller, also those of a block within a block."""
+def recorded(given: Sequence[NDArray[Any]]) -> Iterator[Recording]:
+    """Count no operation but give them to the caller, also those of a block within a block.
+
+    The block may read the arrays that it is given, and what it makes of them.
+    """
     global _recording
-    outer, _recording = _recording, Recording()
+    outer, _recording = _recording, Recording(given=list(given))
     recording = _recording
     try:
         yield recording

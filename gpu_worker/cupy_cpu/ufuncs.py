@@ -62,10 +62,10 @@ class ufunc:
         with np.errstate(all="ignore"):
             result = self._compute(*values, **options)
         if isinstance(result, tuple):
-            traffic.count(inputs, list(result))
+            traffic.count(inputs, list(result), fusible=True)
             return tuple(wrap(part) for part in result) if out is None else out
         result = np.asarray(result)
-        traffic.count(inputs, [result])
+        traffic.count(inputs, [result], fusible=True)
         return wrap(result) if out is None else out
 
     def reduce(self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None,
@@ -112,6 +112,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None) -> Any:
     traffic.count(
         [value for value in (values, *bounds) if isinstance(value, np.ndarray)],
         [np.asarray(result)],
+        fusible=True,
     )
     return wrap(result) if out is None else out
 
@@ -124,5 +125,6 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return tuple(library().nonzero(condition))
     values = [unwrap(part) for part in (condition, x, y)]
     result = np.where(*values)
-    traffic.count([value for value in values if isinstance(value, np.ndarray)], [result])
+    read = [value for value in values if isinstance(value, np.ndarray)]
+    traffic.count(read, [result], fusible=True)
     return wrap(result)

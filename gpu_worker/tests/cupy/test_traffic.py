@@ -192,7 +192,7 @@ def test_a_reduction_in_a_fused_function_has_what_follows_read_again() -> None:
 
     @cp.fuse()
     def normalized(x: Any, gamma: Any) -> Any:
-        return x / cp.sqrt(cp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * gamma
+        return x / cp.sqrt(cp.sum(x * x, axis=-1)[..., None] / DIM + 1e-6) * gamma
 
     # x before the mean and after it, gamma, and the means, which all of the grid waits for.
     expected = (2 + 1 / ROWS + 1 / DIM, 1 + 1 / DIM, 1)
@@ -203,7 +203,7 @@ def test_what_a_fused_function_needs_after_a_reduction_is_kept_meanwhile() -> No
     @cp.fuse()
     def centred_gradient(x: Any, y: Any) -> tuple[Any, Any]:
         product = x * y
-        return product - cp.mean(product, axis=-1, keepdims=True), cp.sum(product, axis=0)
+        return product - (cp.sum(product, axis=-1) / DIM)[:, None], cp.sum(product, axis=0)
 
     # x and y; then the product and its means. Written: product, means, both results.
     y = cp.ones((ROWS, DIM), cp.float32)
@@ -221,4 +221,42 @@ def test_a_fused_function_may_change_what_it_is_given() -> None:
         x *= 2
 
     assert moved(cp.fuse(double)) == (1, 1, 1)
-    assert moved(cp.fuse(lambda x: x[:0] + 1)) == (0, 0, 0)
+    assert moved(lambda x: cp.fuse(lambda part: part + 1)(x[:0])) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        *(
+            lambda x: x / cp.cumsum(x * x, axis=-1)[..., -1:],
+            lambda x: cp.sort(x),
+            lambda x: cp.dot(x, x.sum()),
+        ),
+        *(lambda x: x[:, :4], lambda x: x[INDICES], lambda x: x[x > 0], lambda x: cp.mean(x)),
+        *(lambda x: cp.sum(x, axis=-1, keepdims=True), lambda x: x.std(axis=-1), lambda x: x.T + 1),
+        *(lambda x: x * x.shape[-1], lambda x: x.reshape(-1), lambda x: x + cp.zeros(DIM)),
+        *(lambda x: cp.add(x, 1, out=cp.empty_like(x)), lambda x: x / float(x[0, 0])),
+        *(lambda x: x * cp.asarray(HOST), lambda x: x.__setitem__(0, 1), lambda x: x.get()),
+        lambda x: cp.ElementwiseKernel("T a", "T b", "b = a", "copied")(x),
+    ],
+)
+def test_what_cupy_does_not_fuse_is_refused(work: Any) -> None:
+    with pytest.raises(NotImplementedError, match="only if all in it works element by element"):
+        moved(cp.fuse(work))
+    assert moved(lambda x: x + 1) == (1, 1, 1)
+
+
+def test_a_fused_function_reads_what_it_is_given_and_no_more() -> None:
+    gamma = cp.ones(DIM, cp.float32)
+    with pytest.raises(TypeError, match="Concrete ndarray is not supported in fusion"):
+        moved(cp.fuse(lambda x: x * gamma))
+
+
+def test_what_cupy_fuses_is_one_kernel() -> None:
+    def work(x: Any, y: Any) -> Any:
+        y[...] = cp.where(x > 0, x, 0).astype(cp.float32)
+        cp.copyto(y, cp.clip(x, 0, 1).copy())
+        y += cp.sum(x.max(axis=0)) + x[None, 0, ::-1] + cp.any(x > 0)
+
+    y = cp.empty((ROWS, DIM), cp.float32)
+    assert moved(lambda x: cp.fuse(work)(x, y))[2] == 1
