@@ -151,15 +151,17 @@ def test_everything_works_without_script(chromium: Browser, platform_instance: I
     for key in ("definition", "result", "dgamma"):
         assert page.locator(f"#step-{key}").is_visible()
     give_answer(page, questions[0])
-    assert page.url.endswith(f"#question-{questions[0]['key']}")
-    assert "Right" in page.locator(f"#question-{questions[0]['key']}").inner_text()
+    answered = f"#question-{questions[0]['key']}"
+    expect(page).to_have_url(re.compile(f"{answered}$"))
+    # What lies off the window has no inner text until the browser has laid it out: waited for.
+    expect(page.locator(answered)).to_contain_text("Right")
     sign_up(page)
     submit(page, EPS_INSIDE_THE_ROOT)
     until = monotonic() + EXPECT_MS / 1000
     while not page.locator("#verdict[data-final=true]").count() and monotonic() < until:
         page.wait_for_timeout(500)
         page.reload()
-    assert page.locator("#verdict-title").inner_text() == "Accepted"
+    expect(page.locator("#verdict-title")).to_have_text("Accepted")
     context.close()
 
 
@@ -177,7 +179,8 @@ def test_a_double_click_and_a_second_tab_make_no_second_attempt(page: Page) -> N
     second.locator(f"{box} button[type=submit]").click()
     expect(second.locator(box)).to_contain_text("Not yet")
     page.reload()
-    assert "attempts" not in page.locator(f"{box} .question-head").inner_text()
+    expect(page.locator(box)).to_contain_text("Not yet")
+    expect(page.locator(f"{box} .question-head")).not_to_contain_text("attempts")
 
 
 @pytest.mark.parametrize(
