@@ -43,7 +43,7 @@ _MEGABYTE = 1 << 20
 _KILOBYTE = 1 << 10
 _BUILDS_BYTES = 24 * _MEGABYTE
 """CUDA source that is sent to be built, beside results."""
-_MUCH_BUILDING: Final = 0.25
+MUCH_BUILDING: Final = 0.25
 """Of a run's time: with so much of it spent on building, the program may not be what was slow."""
 _STOPPED: Final = "CUDADriverError"
 """What a launch raises that a device would refuse, or that it could not go on with."""
@@ -130,7 +130,7 @@ def execute(
 
     run = once()
     waited = builds.finish() if builds and run.ending == "timed_out" else 0.0
-    if waited > _MUCH_BUILDING * run.wall_seconds:
+    if waited > MUCH_BUILDING * run.wall_seconds:
         # The program waited for the compiler, not for itself; what was built is there now.
         run = once()
     return cases_part(job), run

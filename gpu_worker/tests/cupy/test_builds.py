@@ -11,8 +11,9 @@ import pytest
 from gpu_worker.exercises import get
 from gpu_worker.judge import builds, casegen, grading
 from gpu_worker.judge.builds import Builds
-from gpu_worker.judge.execution import execute
-from gpu_worker.protocol import Track
+from gpu_worker.judge.execution import Execution, Stop, execute
+from gpu_worker.judge.kernel_track import adjusted
+from gpu_worker.protocol import Outcome, Track
 from gpu_worker.sandbox.client import Request, RunResult
 from gpu_worker.sandbox.inside import building
 from gpu_worker.sandbox.inside.building import BuildAnswer, BuildRequest
@@ -46,6 +47,18 @@ def test_a_run_that_waited_for_the_compiler_is_begun_again_once(
     assert run.ending == "timed_out"
     assert [request.wall_seconds for request in zygote.requests] == [LIMITS["wall_seconds"]] * runs
     assert len({request.job for request in zygote.requests}) == 1
+
+
+@pytest.mark.parametrize("built_for", [0.9, 0.1])
+def test_a_run_that_mostly_built_is_told_so(
+    built_for: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Builds, "finish", lambda self: 20 * built_for)
+    late = Execution(stop=Stop(Outcome.TIME_LIMIT, "Late."), run=RunResult(wall_seconds=20.0))
+    with Builds(str(tmp_path), LIMITS) as made:
+        stop = adjusted(late, made)
+    assert stop is not None
+    assert ("kernels were built for 18.0 s" in stop.message) == (built_for > 0.5)
 
 
 def test_each_runs_builds_are_timed_for_themselves(
