@@ -21,6 +21,7 @@ from gpu_worker.judge.builds import Builds, refusals_of, resources_of
 from gpu_worker.judge.case import Case, ScriptBuilder
 from gpu_worker.judge.execution import Execution, execute, judge_run
 from gpu_worker.judge.findings import of_devices_compiler, shown_names
+from gpu_worker.judge.kernel_track import adjusted
 from gpu_worker.judge.notes import KernelNote, Noted, read_notes
 from gpu_worker.judge.occupancy import occupancy
 from gpu_worker.judge.timed_calls import ARRAYS_MOVED
@@ -87,6 +88,7 @@ def count(
     cases = [counted_case(exercise, shape, rng) for shape in shapes]
     _, run = execute(exercise, source, cases, limits, zygote, on_case, builds=builds, counted=True)
     result = Count(judge_run(exercise, cases, run, limits), cases)
+    result.execution.stop = adjusted(result.execution, builds)
     try:
         everything = read_notes(run.frames)
         noted = [_of_case(everything, number, case) for number, case in enumerate(cases)]

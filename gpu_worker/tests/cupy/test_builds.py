@@ -6,11 +6,13 @@ import os
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gpu_worker.exercises import get
 from gpu_worker.judge import builds, casegen, grading
 from gpu_worker.judge.builds import Builds
+from gpu_worker.judge.counting import count
 from gpu_worker.judge.execution import Execution, Stop, execute
 from gpu_worker.judge.kernel_track import adjusted
 from gpu_worker.protocol import Outcome, Track
@@ -59,6 +61,18 @@ def test_a_run_that_mostly_built_is_told_so(
         stop = adjusted(late, made)
     assert stop is not None
     assert ("kernels were built for 18.0 s" in stop.message) == (built_for > 0.5)
+
+
+def test_a_counted_run_that_builds_too_much_is_told_so(tmp_path: Path) -> None:
+    with Builds(str(tmp_path), LIMITS) as made:
+        made.exceeded, made.limit, made.used = "Too many kernels.", "64 builds", "65 builds"
+        exercise, rng = get("rmsnorm_fused_forward"), np.random.default_rng(1)
+        found = count(exercise, "", LIMITS, OutOfTime(), made, rng)  # type: ignore[arg-type]
+    assert found is not None
+    assert not found.passed
+    assert found.execution.stop == Stop(
+        Outcome.TIME_LIMIT, "Too many kernels.", limit="64 builds", measured="65 builds"
+    )
 
 
 def test_each_runs_builds_are_timed_for_themselves(
