@@ -144,6 +144,12 @@ def compile_for(
         raise CompilerMissingError("The package nvidia-cuda-nvrtc is not installed.")
     cleaned = cleaning.clean(source)
     rules.check(cleaned)
+    asked = rules.compiler_asked_for(cleaned) if as_here else None
+    if asked:
+        text = (
+            f"On a device: {asked[0]} is not what it is here, so that this is another source there."
+        )
+        raise RefusedError([Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", asked[1], text)])
     source = rules.with_bars(cleaned, cleaned.plain)
     names = list(name_expressions)
     macros = [f"-D{name}={value}" for name, value in options.defines(compiler_options).items()]

@@ -46,6 +46,13 @@ BAR: Final = "this header is not taken"
 """The text of the #error that stands where a condition may leave an include out."""
 _OPENING: Final = frozenset(("if", "ifdef", "ifndef"))
 _CONDITIONS: Final = _OPENING | {"elif", "else", "endif"}
+_ASKING: Final = _OPENING | {"elif", "define"}
+_OF_ONE_COMPILER: Final = re.compile(
+    r"_GNU_SOURCE|__(?:GNU|GCC|GXX|GLIBC|EDG|OPTIMIZE|NO_INLINE|SANITIZE|VERSION|ELF|PIC|pic|PIE|pie"
+    r"|linux|gnu_linux|unix|x86_64|amd64|aarch64|k8|SSE|MMX|SEG_|SIZEOF_|CHAR_BIT|BYTE_ORDER|FLT"
+    r"|DBL|LDBL|DEC|INT(?!EL)|UINT|LONG|SCHAR|SHRT|SIZE_|PTRDIFF)"
+)
+"""Macros of g++ that NVRTC does not have, and __EDG__, which it has alone."""
 _PLAIN: Final = _CONDITIONS | {"define", "undef", "error", "warning", ""}
 _LIBRARIES: Final = ("cub/", "thrust/", "cutlass/", "cute/", "mma", "cuda/")
 _PRAGMAS: Final = frozenset(("unroll", "nounroll", "once", ""))
@@ -112,6 +119,18 @@ def barred_includes(source: CleanSource) -> dict[int, str]:
         if why:
             found[directive.line] = why
     return found
+
+
+def compiler_asked_for(source: CleanSource) -> tuple[str, int] | None:
+    """Return the first macro that a condition or another macro asks for and that one of the two
+    compilers defines alone, with its line: what a device compiles may then be another source.
+    """
+    for directive in source.directives:
+        if directive.name in _ASKING:
+            for word in _WORD.findall(directive.rest):
+                if _OF_ONE_COMPILER.match(word):
+                    return word, directive.line
+    return None
 
 
 def with_bars(source: CleanSource, text: str) -> str:

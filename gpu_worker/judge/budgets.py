@@ -186,8 +186,8 @@ def _measured(over: Spent) -> str:
         line = f" (line {over.refused.line} of your file)" if over.refused.line else ""
         return (
             f"But for x of shape {size}, {budget.direction} launches a kernel that NVIDIA's "
-            f"compiler refuses{line}. {over.refused.message} No device runs it, and what its "
-            "threads keep in registers cannot be told."
+            f"compiler refuses, or reads otherwise than it runs here{line}. {over.refused.message} "
+            "What its threads keep in registers on a device cannot be told."
         )
     if over.off_chip and not over.too_much:
         return (

@@ -124,5 +124,14 @@ extern "C" __global__ void k(float *x, int n) {
     assert (found.line, "undefined" in found.message) == (6, True)
 
 
+@pytest.mark.parametrize(
+    "asked", ["#ifdef __GNUC__", "#if 1 < __SIZEOF_INT128__", "#ifndef __EDG__"]
+)
+def test_a_source_that_asks_for_this_compiler_is_another_one_on_a_device(asked: str) -> None:
+    (found,) = nvrtc.refusals(f"\n{asked}\n#endif\n{BUILT_IN}")
+    assert found.line == 2
+    assert "another source there" in found.message
+
+
 def test_what_is_built_in_needs_no_header() -> None:
     assert compile_source(BUILT_IN).kernels == ("k",)

@@ -120,7 +120,7 @@ def test_a_kernel_that_no_device_takes_is_over_its_budget() -> None:
     spendings = spent(FORWARD, counts, refused)
     assert [one.kept for one in spendings] == [False, True]
     assert (failure := over_budget(spendings)) is not None
-    assert "compiler refuses (line 7 of your file). On a device: expression must" in failure.message
+    assert "runs here (line 7 of your file). On a device: expression must" in failure.message
     assert FORWARD.budgets[0].explanation not in failure.message
     # What is moved too often is told first: that helps also who has mended the source.
     spendings = spent(FORWARD, [counted((16, 1024), 3.0), counts[1]], refused)
