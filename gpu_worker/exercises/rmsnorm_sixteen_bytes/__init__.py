@@ -7,8 +7,8 @@ from gpu_worker.exercises.spec import Budget, Specification
 _EXPLANATION = (
     "Read x and gamma and write y through pointers to float4, four elements with each load and "
     "store: copy a float4 into a variable first, since each member that is reached through the "
-    "pointer counts as a load of its own. Rows whose length is no multiple of four begin at addresses that are no multiple of "
-    "16: launch the scalar kernel for those."
+    "pointer counts as a load of its own. Rows whose length is no multiple of four begin at "
+    "addresses that are no multiple of 16: launch the scalar kernel for those."
 )
 
 SPECIFICATION = Specification(
