@@ -21,6 +21,8 @@ GROWTH: Final = 2
 """So do launches of so many times the blocks or threads of all that ran so before: what one block
 cannot show, many may.
 """
+MOST_COMPARED: Final = 400_000
+"""Threads of a launch that runs once where a smaller one ran twice: running them takes seconds."""
 
 
 class CUDADriverError(RuntimeError):
@@ -134,6 +136,8 @@ class Launcher:
         sizes = (blocks, blocks * math.prod(block))
         grown = any(n >= GROWTH * most for n, most in zip(sizes, self._most, strict=True))
         if self._launches >= COMPARED_LAUNCHES and not grown:
+            return False
+        if sizes[1] > MOST_COMPARED and self._most[0]:
             return False
         self._most = (max(sizes[0], self._most[0]), max(sizes[1], self._most[1]))
         return True

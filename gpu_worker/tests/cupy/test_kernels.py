@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gpu_worker.cupy_cpu as cp
-from gpu_worker.cupy_cpu import findings, host, traffic
+from gpu_worker.cupy_cpu import findings, host, launching, traffic
 
 TYPES = r"""
 extern "C" __global__ void types(long long i, double d, bool b, float f, int n, double* out) {
@@ -235,6 +235,23 @@ def test_orders_are_compared_again_once_a_launch_is_larger() -> None:
     assert "diagnostics" not in findings.take()
 
     last((2,), (8,), (y,))
+
+    assert [item["kind"] for item in findings.take()["diagnostics"]] == ["order-dependent"]
+
+
+def test_the_largest_launches_run_once_where_a_smaller_one_ran_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(launching, "MOST_COMPARED", 31)
+    last = cp.RawKernel(
+        'extern "C" __global__ void last(int* y) { y[0] = blockIdx.x; __threadfence(); }', "last"
+    )
+    y = cp.zeros(1, cp.int32)
+    last((1,), (8,), (y,))
+    last((4,), (8,), (y,))
+    assert "diagnostics" not in findings.take()
+
+    last((3,), (8,), (y,))
 
     assert [item["kind"] for item in findings.take()["diagnostics"]] == ["order-dependent"]
 
