@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import mmap
 import os
 import struct
@@ -14,8 +13,8 @@ from numpy.typing import NDArray
 
 from gpu_worker.sandbox.inside.timed import MARK_BYTES, STOP
 from gpu_worker.sandbox.inside.wire import CaseScript, Job, TimedCalls, encode_job
+from gpu_worker.sandbox.pipes import seal
 
-_F_SEAL_FUTURE_WRITE: Final = 0x0010
 _PAGE: Final = mmap.PAGESIZE
 
 
@@ -39,8 +38,7 @@ class SharedJob:
         os.ftruncate(self.descriptor, start + _PAGE + _pages(end) * _PAGE)
         self._memory = mmap.mmap(self.descriptor, 0)
         self._memory[: len(data)] = data
-        seals = _F_SEAL_FUTURE_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
-        fcntl.fcntl(self.descriptor, fcntl.F_ADD_SEALS, seals)
+        seal(self.descriptor)
 
     def __enter__(self) -> Self:
         return self

@@ -8,6 +8,12 @@ import os
 from typing import Final
 
 PIPE_BYTES: Final = 1 << 20
+F_SEAL_FUTURE_WRITE: Final = 0x0010
+"""Forbids all writing but through mappings made before; Linux 5.1. Python has no name for it.
+
+F_SEAL_WRITE beside it would fail, EBUSY, while the kernel itself holds a page for a moment, as it
+does to look at how memory is used or to move it.
+"""
 
 
 def pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
@@ -26,6 +32,14 @@ def sealed_memory(data: bytes) -> int:
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
-    seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
-    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+    seal(descriptor)
     return descriptor
+
+
+def seal(descriptor: int) -> None:
+    """Let nobody write to an anonymous file from now on, change its size, or take that back.
+
+    Who has mapped it to write to it before may go on.
+    """
+    seals = F_SEAL_FUTURE_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
