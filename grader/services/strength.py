@@ -16,7 +16,7 @@ def why_not_publishable(slug: str) -> str:
     """Grade the exercise's stored submissions and a few mutants; return what speaks against it.
 
     That is nothing where its cases tell wrong from right. On the same cases each time, so that
-    trying again changes nothing. Takes a minute: all of them run in the sandbox of this machine.
+    trying again changes nothing. Takes minutes: all of them run in the sandbox of this machine.
     """
     # The judge needs NumPy, which the site loads for nothing else.
     from gpu_worker.checking import (
