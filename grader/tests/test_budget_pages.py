@@ -43,7 +43,7 @@ class TestExercise:
     def test_the_page_says_how_wide_loads_must_be(self, client: Client, fused: Exercise) -> None:
         Exercise.objects.filter(pk=fused.pk).update(slug="rmsnorm_sixteen_bytes")
         page = client.get("/exercises/rmsnorm_sixteen_bytes/").content.decode()
-        width = "with loads and stores of at least 12 bytes on average."
+        width = "with loads and stores of at least 12 bytes on average for each array."
         assert f"{BUDGET}, in 1 launch, {width}" in page
 
     def test_another_exercises_page_has_no_budget(
