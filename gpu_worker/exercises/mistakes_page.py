@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from gpu_worker.exercises.bank import KnownMistake
 from gpu_worker.exercises.registry import Exercise, get, on_track
 from gpu_worker.protocol import Track
 
@@ -31,6 +32,16 @@ report says that no known mistake explains the results: a name is never a guess.
 
 Exercises of the CuPy track alone borrow the mistakes of the class that they ask for.
 """
+_KERNELS: Final = """\
+## Sums in kernels
+
+What is looked for on the CuPy track beside, in every exercise with a sum over a row: what threads
+take for the row's sum where it is not handed to all of them. Each is tried for blocks of 32, 64,
+128, 256, 512 and 1,024 threads, that read one element or four at once, and for the ways in which
+such a sum is made: shuffles down or across, and a tree in shared memory.
+
+| id | what the report says |
+| --- | --- |"""
 
 
 def mistakes_page(results: Path) -> str:
@@ -42,6 +53,7 @@ def mistakes_page(results: Path) -> str:
     lines = [_INTRODUCTION, *_measured(results)]
     for slug in on_track(Track.NUMPY):
         lines += ["", *_bank(get(slug))]
+    lines += ["", *_of_kernels()]
     return "\n".join(lines) + "\n"
 
 
@@ -96,5 +108,20 @@ def _bank(exercise: Exercise) -> Iterator[str]:
     for mistake in known:
         ids = (mistake.step, mistake.formula, mistake.line, mistake.test)
         cells = " | ".join(f"`{name}`" if name else "" for name in ids)
-        text = mistake.explanation.replace("|", "\\|").replace("*", "\\*")
-        yield f"| `{mistake.id}` | {text} | {cells} |"
+        yield f"| `{mistake.id}` | {_text(mistake)} | {cells} |"
+
+
+def _of_kernels() -> Iterator[str]:
+    """Yield the section on kernels, from the forms for blocks of one size."""
+    yield from _KERNELS.splitlines()
+    known = {
+        mistake.id: mistake
+        for slug in on_track(Track.NUMPY)
+        for mistake in getattr(get(slug).module("mistakes"), "KERNEL_MISTAKES", ())
+    }
+    for mistake in known.values():
+        yield f"| `{mistake.id}` | {_text(mistake)} |"
+
+
+def _text(mistake: KnownMistake) -> str:
+    return mistake.explanation.replace("|", "\\|").replace("*", "\\*")

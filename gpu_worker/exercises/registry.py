@@ -19,6 +19,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 
 from gpu_worker.exercises import row_plans
+from gpu_worker.exercises.bank import KnownMistake
 from gpu_worker.exercises.spec import (
     KERNEL_LIMITS,
     Budget,
@@ -103,6 +104,15 @@ class Exercise:
     def limits_for(self, track: str) -> Mapping[str, float]:
         """Return a track's limits, by names that end in their unit."""
         return {**self.limits, **KERNEL_LIMITS} if track == Track.CUPY else self.limits
+
+    def known_mistakes(self, track: str) -> list[KnownMistake]:
+        """Return what submissions to a track often get wrong; kernels make some of their own.
+
+        Those are `KERNEL_MISTAKES` of the same module.
+        """
+        module = self.module("mistakes")
+        kernels = getattr(module, "KERNEL_MISTAKES", ()) if track == Track.CUPY else ()
+        return [*module.MISTAKES, *kernels]
 
     def module(self, name: str) -> ModuleType:
         """Import a module of the exercise's folder, for example `reference_numpy`."""

@@ -20,7 +20,7 @@ from gpu_worker.judge.reference import play_exactly, reference_class
 from gpu_worker.judge.rounding import Loss, are_rounded, hold_numbers_of
 from gpu_worker.judge.ruled_out import pairs_of
 from gpu_worker.judge.transcript import Raised, Refused, same_bytes
-from gpu_worker.protocol import Mistake
+from gpu_worker.protocol import Mistake, Track
 
 __all__ = ("JudgedCase", "as_message", "compose", "diagnose", "names_sign")
 
@@ -33,7 +33,9 @@ _LOSS_SHARE = 1 / 3
 """Digits are lost in general, not by chance, if they are in this share of the cases."""
 
 
-def diagnose(exercise: Exercise, runs: Sequence[Sequence[JudgedCase]]) -> list[Mistake]:
+def diagnose(
+    exercise: Exercise, runs: Sequence[Sequence[JudgedCase]], track: str = Track.NUMPY
+) -> list[Mistake]:
     """Return the known mistakes that explain all results of all runs; none is an answer too.
 
     `runs` holds the judged cases of each process that played some, in order. A mistake explains
@@ -41,12 +43,12 @@ def diagnose(exercise: Exercise, runs: Sequence[Sequence[JudgedCase]]) -> list[M
     tolerance; where the submission raised an exception, the variant must raise one of the same
     name. Signs, such as a changed input, are named beside what explains the numbers. If no
     mistake explains everything by itself, pairs are tried; two are named only if no other pair
-    explains as much.
+    explains as much. Those of kernels are tried by themselves, and on the CuPy track only.
     """
     failed = [item for run in runs for item in run if not item.verdict.passed]
     if not failed or any(isinstance(item.verdict.problem, Refused) for item in failed):
         return []
-    search = _Search(exercise, runs)
+    search = _Search(exercise, runs, track)
     found = search.single()
     if found is None:
         found = search.pair()
@@ -82,10 +84,12 @@ def as_message(known: KnownMistake) -> Mistake:
 class _Search:
     """The hypotheses on one submission, and what speaks against each."""
 
-    def __init__(self, exercise: Exercise, runs: Sequence[Sequence[JudgedCase]]) -> None:
+    def __init__(
+        self, exercise: Exercise, runs: Sequence[Sequence[JudgedCase]], track: str
+    ) -> None:
         self.exercise = exercise
         self.runs = runs
-        self.bank: list[KnownMistake] = list(exercise.module("mistakes").MISTAKES)
+        self.bank = exercise.known_mistakes(track)
         signs = {s for run in runs for item in run for s in signs_of(item.case, item.played)}
         self.changes = {sign for sign in signs if is_modified(sign)}
         # The other signs follow from a changed input where it is used again.

@@ -94,11 +94,6 @@ def shown_names(source: str) -> Callable[[str], str]:
     return _LineFinder(source).name
 
 
-def has_error(found: Sequence[Finding]) -> bool:
-    """Whether something that was found is an error."""
-    return any(finding.severity == "error" for finding in found)
-
-
 def _of_launches(
     finder: _LineFinder,
     requests: Mapping[int, BuildRequest],

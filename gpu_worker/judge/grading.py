@@ -30,7 +30,7 @@ from gpu_worker.judge.execution import (
     memory_texts,
     problem_stop,
 )
-from gpu_worker.judge.findings import has_error, merged
+from gpu_worker.judge.findings import merged
 from gpu_worker.judge.kernel_track import EXECUTION, adjusted, findings_of, with_reason
 from gpu_worker.judge.public_results import public_results
 from gpu_worker.judge.receipts import receipt
@@ -322,7 +322,7 @@ def _conclude(grading: _Grading) -> Graded:
     if grading.named and failed and not grading.stop and failed is not grading.timed_failure:
         with grading.timed("looking for known mistakes"):
             runs = [execution.judged for execution in grading.executions]
-            mistakes = diagnose(grading.exercise, runs)
+            mistakes = diagnose(grading.exercise, runs, grading.track)
             mistakes = kernel_track.explained(grading.exercise, mistakes, grading.findings)
     score = 0.0 if outcome in _ENDING_OUTCOMES else reporting.score_of(groups)
     # The first run's output only: the second's could hold hidden inputs.
@@ -334,9 +334,7 @@ def _conclude(grading: _Grading) -> Graded:
         failure=_failure(grading, stop, failed, mistakes) or over,
         mistakes=mistakes,
         notes=[
-            *reporting.outcome_notes(
-                outcome, late, explained=bool(mistakes) or has_error(grading.findings)
-            ),
+            *reporting.outcome_notes(outcome, late, mistakes, grading.findings),
             *reporting.speed_notes(grading.speed),
             *reporting.counted_notes(grading.counted),
         ],

@@ -19,7 +19,16 @@ from gpu_worker.judge.compare import Deviation
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import Stop
 from gpu_worker.judge.transcript import Raised
-from gpu_worker.protocol import Counted, Failure, GroupResult, Outcome, Speed, WorstCase
+from gpu_worker.protocol import (
+    Counted,
+    Failure,
+    Finding,
+    GroupResult,
+    Mistake,
+    Outcome,
+    Speed,
+    WorstCase,
+)
 
 _CONTROL_CHARACTERS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\r")
 _DIGITS: Final = {"bfloat16": 4, "float16": 5, "float32": 9, "float64": 17}
@@ -119,12 +128,20 @@ def stop_failure(stop: Stop, lines: int) -> Failure:
     )
 
 
-def outcome_notes(outcome: Outcome, late: Stop | None, *, explained: bool) -> list[str]:
-    """Return what is to be said beside a failure; `late` is a stop that came after it."""
+def outcome_notes(
+    outcome: Outcome, late: Stop | None, mistakes: Sequence[Mistake], found: Sequence[Finding]
+) -> list[str]:
+    """Return what is to be said beside a failure; `late` is a stop that came after it.
+
+    An error that was found in a kernel explains a wrong answer, a warning may do so.
+    """
     if late:
         text = f"Later, the program was stopped as well. {clean_text(late.message)}"
         return [text[:_MAX_MESSAGE]]
+    explained = mistakes or any(finding.severity == "error" for finding in found)
     if outcome is Outcome.WRONG_ANSWER and not explained:
+        if found:
+            return ["No known mistake explains all of these results. What is warned of may."]
         return ["No known mistake explains all of these results: it may be a rare one, or several."]
     return []
 

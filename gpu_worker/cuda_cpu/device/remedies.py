@@ -12,6 +12,10 @@ SUM_OVER_BLOCKS: Final = (
     "For the same bits each time, let each block write its part and add the parts in a fixed order "
     "in a second kernel."
 )
+IN_A_LOOP: Final = (
+    "Where one stands there already, the thread that writes is ahead, in the next pass of a loop: "
+    "put one at the end of the loop too."
+)
 ORDERS: Final = (
     "On a device that order changes from run to run. Either a barrier is missing between a write "
     "and a read of the same memory, or several threads write different values to one place, or a "

@@ -38,10 +38,14 @@ class Words:
         """Return what a finding means."""
         native = Native(finding.kind)
         kind, message = _DESCRIBED[native](self, finding)
-        line = finding.line or self.module.line_of([frame for frame in finding.frames if frame])
+        line = self._line(finding)
         severity = Severity.WARNING if kind in WARNINGS else Severity.ERROR
         detail = {"thread": list(finding.thread), "block": list(finding.block)}
         return Diagnostic(kind, severity, self.kernel.name, line, message, detail)
+
+    def _line(self, finding: abi.Finding) -> int | None:
+        frames = [frame for frame in finding.frames if frame]
+        return finding.line or self.module.line_of(frames)
 
     def order_dependent(self, allocation: Allocation, offset: int) -> Diagnostic:
         """Return what it means that two orders of threads gave two results."""
@@ -151,6 +155,10 @@ class Words:
             if same_warp
             else "Put __syncthreads() between the two."
         )
+        own = self._line(finding)
+        write, read = (own, line) if finding.write else (line, own)
+        if write and read and write < read:
+            advice = f"{advice} {remedies.IN_A_LOOP}"
         return Kind.MISSING_BARRIER, (
             f"{self._thread(finding).capitalize()} {here} {place}, which "
             f"{self._numbered(finding.other_thread)} {there}{at}, and no barrier lies between: on "

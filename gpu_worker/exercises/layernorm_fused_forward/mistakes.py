@@ -6,17 +6,22 @@ from dataclasses import replace
 from typing import Final
 
 from gpu_worker.exercises.bank import borrowed
-from gpu_worker.exercises.layernorm.mistakes import MISTAKES as LAYERNORM
+from gpu_worker.exercises.layernorm import mistakes as layernorm
+
+_FORMULA: Final = "one-sweep"
+"""The chapter's formula that has the mean and the variance of a row."""
 
 MISTAKES: Final = tuple(
-    # The chapter's formula that has the mean and the variance of a row.
-    replace(known, formula="one-sweep")
+    replace(known, formula=_FORMULA)
     for known in borrowed(
-        LAYERNORM,
+        layernorm.MISTAKES,
         ("public", "forward", "shapes", "precision", "state"),
         without=(
             *("float32-inside", "float16-inside", "float16-accumulation", "dgamma-axis-zero"),
             *("dgamma-accumulates", "dout-modified"),
         ),
     )
+)
+KERNEL_MISTAKES: Final = tuple(
+    replace(known, formula=_FORMULA) for known in layernorm.KERNEL_MISTAKES
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from gpu_worker.exercises.bank import borrowed
-from gpu_worker.exercises.rmsnorm.mistakes import MISTAKES as RMSNORM
+from gpu_worker.exercises.rmsnorm import mistakes as rmsnorm
 from gpu_worker.exercises.rmsnorm_fused_backward.cases import GROUPS
 
 MISTAKES: Final = borrowed(
-    RMSNORM,
+    rmsnorm.MISTAKES,
     (group.id for group in GROUPS),
     without=("float32-inside", "float16-inside", "float16-accumulation"),
 )
+KERNEL_MISTAKES: Final = rmsnorm.KERNEL_MISTAKES

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from gpu_worker.exercises.bank import borrowed
-from gpu_worker.exercises.rmsnorm.mistakes import MISTAKES as RMSNORM
+from gpu_worker.exercises.rmsnorm import mistakes as rmsnorm
 
 MISTAKES: Final = borrowed(
-    RMSNORM,
+    rmsnorm.MISTAKES,
     ("public", "forward", "shapes", "precision", "state"),
     without=(
         *("float32-inside", "float16-inside", "float16-accumulation", "dgamma-axis-zero"),
         *("dgamma-accumulates", "dout-modified"),
     ),
 )
+KERNEL_MISTAKES: Final = rmsnorm.KERNEL_MISTAKES

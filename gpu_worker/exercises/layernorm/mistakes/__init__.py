@@ -12,6 +12,7 @@ from gpu_worker.exercises.layernorm.mistakes import (
     conduct,
     digits,
     gradients,
+    kernels,
     parameters,
     statistics,
 )
@@ -23,3 +24,5 @@ MISTAKES: Final = (
     *parameters.MISTAKES,
     *conduct.MISTAKES,
 )
+KERNEL_MISTAKES: Final = kernels.MISTAKES
+"""Looked for on the CuPy track only."""

@@ -43,6 +43,17 @@ class EpsAddedToNorm(LayerNormScratch):
 
 
 @MISTAKES.variant(
+    "eps-divided",
+    "eps is added to the sum, so that it is divided by D too. It is added to the mean: "
+    "sqrt(var + eps).",
+    **_DEVIATION,
+)
+class EpsDividedByD(LayerNormScratch):
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        return 1.0 / np.sqrt(self.variance(centred) + self.eps / centred.shape[-1])
+
+
+@MISTAKES.variant(
     "no-eps",
     "eps is missing. Without it a constant row is divided by zero, and nearly constant rows come "
     "out wrong.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gpu_worker.exercises.rmsnorm.mistakes import conduct, digits, gradients, statistics
+from gpu_worker.exercises.rmsnorm.mistakes import conduct, digits, gradients, kernels, statistics
 
 MISTAKES: Final = (
     *digits.MISTAKES,
@@ -16,3 +16,5 @@ MISTAKES: Final = (
     *gradients.MISTAKES,
     *conduct.MISTAKES,
 )
+KERNEL_MISTAKES: Final = kernels.MISTAKES
+"""Looked for on the CuPy track only."""

@@ -38,6 +38,17 @@ class EpsAddedToNorm(RMSNormScratch):
 
 
 @MISTAKES.variant(
+    "eps-divided",
+    "eps is added to the sum, so that it is divided by D too. It is added to the mean: "
+    "sqrt(mean(x**2) + eps).",
+    **_RMS,
+)
+class EpsDividedByD(RMSNormScratch):
+    def reciprocal_rms(self, x: Array) -> Array:
+        return 1.0 / np.sqrt(self.mean_square(x) + self.eps / x.shape[-1])
+
+
+@MISTAKES.variant(
     "no-eps",
     "eps is missing. Without it a row of zeros is divided by zero, and tiny rows come out wrong.",
     **_RMS,

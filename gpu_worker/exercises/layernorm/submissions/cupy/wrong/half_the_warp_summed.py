@@ -1,5 +1,5 @@
 # outcome: wrong_answer or runtime_error
-# diagnosis: any
+# mistake: half-warp-summed
 from functools import cache
 
 import cupy as cp

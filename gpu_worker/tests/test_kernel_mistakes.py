@@ -1,0 +1,135 @@
+"""What kernels get wrong in the sum over a row: computed as their threads do, and named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from gpu_worker.exercises import get
+from gpu_worker.exercises.bank import KnownMistake
+from gpu_worker.exercises.thread_sums import (
+    BLOCKS,
+    Threads,
+    left_in_first_thread,
+    of_first_warp,
+    of_half_warps,
+    of_own_half_warp,
+    own,
+)
+from gpu_worker.judge.diagnosis import diagnose
+from gpu_worker.judge.rehearsal import drawn, rehearse
+from gpu_worker.protocol import Track
+
+ROW = np.arange(1.0, 151.0)
+"""So long that threads of a block of 64 have two or three elements each."""
+
+
+# --- as a block of 64 threads would, thread by thread ---------------------------------------------
+def own_sums(at_once: int = 1) -> list[float]:
+    at_once = at_once if ROW.size % at_once == 0 else 1
+    sums = [0.0] * 64
+    for j, value in enumerate(ROW):
+        sums[j // at_once % 64] += value
+    return sums
+
+
+def shuffled(sums: list[float], *, down: bool, first: int = 16) -> list[float]:
+    offset = first
+    while offset:
+        before = list(sums)
+        for thread in range(len(sums)):
+            lane = thread % 32
+            other = lane + offset if down else lane ^ offset
+            sums[thread] = before[thread] + before[thread - lane + other if other < 32 else thread]
+        offset //= 2
+    return sums
+
+
+def as_columns(sums: list[float], at_once: int = 1) -> list[float]:
+    return [sums[j // at_once % 64] for j in range(ROW.size)]
+
+
+def first_thread_adds(*, down: bool) -> list[float]:
+    sums = shuffled(own_sums(), down=down)
+    sums[0] = sums[0] + sums[32]
+    return sums
+
+
+def first_warp_shuffles(*, down: bool) -> list[float]:
+    sums = shuffled(own_sums(), down=down)
+    sums[:32] = shuffled([sums[0], sums[32], *[0.0] * 30], down=down)
+    return sums
+
+
+def tree() -> list[float]:
+    places = own_sums()
+    for half in (32, 16, 8, 4, 2, 1):
+        for thread in range(half):
+            places[thread] += places[thread + half]
+    return places
+
+
+def test_each_thread_has_its_own_elements() -> None:
+    np.testing.assert_array_equal(own(Threads(64))(ROW), as_columns(own_sums()))
+    pairs = own(Threads(64, 2))(ROW)
+    np.testing.assert_array_equal(pairs, as_columns(own_sums(2), 2))
+    # Four do not divide 150.
+    np.testing.assert_array_equal(own(Threads(64, 4))(ROW), as_columns(own_sums()))
+
+
+def test_some_threads_are_left_out() -> None:
+    sums = own_sums()
+    np.testing.assert_array_equal(of_first_warp(Threads(64))(ROW), [sum(sums[:32])])
+    halves = sum(sums[:16]) + sum(sums[32:48])
+    np.testing.assert_array_equal(of_half_warps(Threads(64))(ROW), [halves])
+    exchanged = shuffled(own_sums(), down=False, first=8)
+    np.testing.assert_array_equal(of_own_half_warp(Threads(64))(ROW), as_columns(exchanged))
+
+
+def test_the_sum_stays_in_the_first_thread_in_each_way() -> None:
+    expected = [
+        tree(),
+        *(
+            adds(down=down)
+            for down in (True, False)
+            for adds in (first_thread_adds, first_warp_shuffles)
+        ),
+    ]
+    found = [total(ROW) for total in left_in_first_thread(Threads(64))]
+    np.testing.assert_array_equal(found, [as_columns(sums) for sums in expected])
+    assert {sums[0] for sums in expected} == {ROW.sum()}
+
+
+@pytest.mark.parametrize("count", BLOCKS)
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0, 5), (2, 3, 40)])
+def test_batches_of_any_shape_may_be_empty(count: int, shape: tuple[int, ...]) -> None:
+    for way in (own, of_half_warps, of_own_half_warp):
+        total: Callable[[np.ndarray], np.ndarray] = way(Threads(count))
+        assert total(np.ones(shape)).shape[:-1] == shape[:-1]
+
+
+# --- named ---------------------------------------------------------------------------------------
+def one_of_each(slug: str) -> dict[str, KnownMistake]:
+    """Return for each id the form in the middle: a block of 128 or 256 threads, as most have."""
+    forms: dict[str, list[KnownMistake]] = {}
+    for known in get(slug).module("mistakes").KERNEL_MISTAKES:
+        forms.setdefault(known.id, []).append(known)
+    return {id: same[len(same) // 2] for id, same in forms.items()}
+
+
+@pytest.mark.parametrize("slug", ["rmsnorm_one_launch", "layernorm_fused_forward"])
+def test_each_is_named_alone_and_on_the_track_of_kernels_only(slug: str) -> None:
+    exercise = get(slug)
+    cases = drawn(exercise, 11)
+    mistakes = one_of_each(slug)
+    assert set(mistakes) == {
+        *("divided-by-threads", "own-sum-only", "sum-in-first-thread"),
+        *("half-warp-summed", "first-warp-only"),
+    }
+    for id, known in mistakes.items():
+        runs = rehearse(exercise, known.submission, 11, cases=cases)
+        assert not any(item.played.problem for run in runs for item in run)
+        assert [mistake.id for mistake in diagnose(exercise, runs, Track.CUPY)] == [id]
+    assert diagnose(exercise, runs, Track.NUMPY) == []
