@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gpu_worker.exercises.registry import Exercise
-from gpu_worker.judge.notes import Access, KernelNote
+from gpu_worker.judge.notes import Access, ArrayTraffic, KernelNote
 from gpu_worker.judge.timed_calls import ARRAYS_MOVED
 from gpu_worker.protocol import CountedCall
 
@@ -81,7 +81,7 @@ def read_again(
         times = array.bytes_read / max(array.nbytes, 1)
         if 2 * array.nbytes >= array_bytes and times > _MUCH:
             yield (
-                f"{row.direction}, {name}: reads its argument {array.place + 1} (an array) "
+                f"{row.direction}, {name}: reads {_named(array)} "
                 f"{_times(times)}. Once is enough: keep the row in registers or in shared memory."
             )
 
@@ -96,7 +96,7 @@ def narrow(
     for array in kernel.counters.arrays if asked else ():
         if array.nbytes >= row_bytes and (array.at_once or WIDEST) < max(asked):
             yield (
-                f"{row.direction}, {name}: moves its argument {array.place + 1} (an array) "
+                f"{row.direction}, {name}: moves {_named(array)} "
                 f"{array.at_once:.3g} bytes at once on average; {max(asked):.3g} are asked for."
             )
 
@@ -127,6 +127,10 @@ def _scattered(accesses: list[Access]) -> list[Access]:
         and one.sectors - one.ideal_sectors >= _WORTH_A_WORD * total
     ]
     return sorted(wasteful, key=_waste, reverse=True)
+
+
+def _named(array: ArrayTraffic) -> str:
+    return array.label or f"its argument {array.place + 1} (an array)"
 
 
 def _waste(access: Access) -> int:

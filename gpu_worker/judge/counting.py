@@ -22,7 +22,7 @@ from gpu_worker.judge.case import Case, ScriptBuilder
 from gpu_worker.judge.execution import Execution, execute, judge_run
 from gpu_worker.judge.findings import of_devices_compiler, shown_names
 from gpu_worker.judge.kernel_track import adjusted
-from gpu_worker.judge.notes import KernelNote, Noted, read_notes
+from gpu_worker.judge.notes import ArrayTraffic, KernelNote, Noted, read_notes
 from gpu_worker.judge.occupancy import occupancy
 from gpu_worker.judge.timed_calls import ARRAYS_MOVED
 from gpu_worker.protocol import Counted, CountedCall, Finding, KernelCounts
@@ -41,7 +41,7 @@ device these are other threads' registers.
 Needs = Mapping[tuple[int, str], Mapping[str, int]]
 """What kernels need on a device, by the build that they are of and their name."""
 ShownName = Callable[[str], str]
-"""Returns what a report may show of a kernel's name."""
+"""Returns what a report may show of a kernel's name or a parameter's; "" for nothing."""
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ def count(
     if result.passed:
         names = shown_names(source)
         result.counts = [
-            _counted(exercise, case, of_case, builds, lambda kernel: names(kernel) or "kernel")
+            _counted(exercise, case, of_case, builds, names)
             for case, of_case in zip(cases, noted, strict=True)
         ]
         result.counted = result.counts[0] if exercise.counted_shape else None
@@ -158,8 +158,11 @@ def _is_of_a_call(case: Case, item: Noted) -> bool:
 
 
 def _counted(
-    exercise: Exercise, case: Case, noted: Sequence[Noted], builds: Builds, shown: ShownName
+    exercise: Exercise, case: Case, noted: Sequence[Noted], builds: Builds, names: ShownName
 ) -> Counted:
+    def shown(kernel: str) -> str:
+        return names(kernel) or "kernel"
+
     # Those around expressions take longer to compile than to run: only budgets ask for theirs.
     needs = _needs(noted, builds, generated=bool(exercise.budgets))
     calls = [(item, _call(case, item, needs, shown)) for item in noted if _is_of_a_call(case, item)]
@@ -170,8 +173,9 @@ def _counted(
     for item, row in calls:
         for kernel in item.notes.kernels[:_MAX_KERNELS]:
             name = shown(kernel.name)
-            said += advice.read_again(exercise, row, _of_one_launch(kernel), name, size)
-            said += advice.narrow(exercise, row, kernel, name, _row_bytes(case))
+            told = _with_labels(kernel, names)
+            said += advice.read_again(exercise, row, _of_one_launch(told), name, size)
+            said += advice.narrow(exercise, row, told, name, _row_bytes(case))
     said += [sentence for row in rows for sentence in advice.of_resources(row)]
     return Counted(
         shape=list(case.shape), dtype=case.dtype.name, rows=rows, advice=said[:_MAX_ADVICE]
@@ -187,11 +191,22 @@ def _of_kernels(case: Case, item: Noted, builds: Builds, shown: ShownName) -> It
         yield from advice.of_accesses(direction, kernel, name, lines)
 
 
+def _with_labels(kernel: KernelNote, names: ShownName) -> KernelNote:
+    """Return a kernel with the names of its arrays as they may be shown, empty where not at all."""
+    return _with_arrays(
+        kernel, lambda array: array.model_copy(update={"label": names(array.label)})
+    )
+
+
 def _of_one_launch(kernel: KernelNote) -> KernelNote:
     """Return a kernel with what one launch at most read of each array: each may read it once."""
-    arrays = [
-        array.model_copy(update={"bytes_read": array.most_read}) for array in kernel.counters.arrays
-    ]
+    return _with_arrays(
+        kernel, lambda array: array.model_copy(update={"bytes_read": array.most_read})
+    )
+
+
+def _with_arrays(kernel: KernelNote, change: Callable[[ArrayTraffic], ArrayTraffic]) -> KernelNote:
+    arrays = [change(array) for array in kernel.counters.arrays]
     counters = kernel.counters.model_copy(update={"arrays": arrays})
     return kernel.model_copy(update={"counters": counters})
 

@@ -44,11 +44,12 @@ class Access(_Note):
 
 class ArrayTraffic(_Note):
     """What a kernel's launches read and wrote of one array that it was given, in so many loads and
-    stores. `again_read` and `again_written` are beyond the array's size, launch by launch, and
-    `most_read` is what one launch read at most.
+    stores. `label` is the parameter's name, as the runner has it. `again_read` and `again_written`
+    are beyond the array's size, launch by launch, and `most_read` is what one launch read at most.
     """
 
     place: _Count
+    label: Annotated[str, Field(max_length=400)] = ""
     nbytes: _Count
     bytes_read: _Count
     bytes_written: _Count

@@ -309,11 +309,11 @@ def test_what_is_kept_of_launches_does_not_grow_with_them() -> None:
     assert sum(array.bytes_read for array in note.counters.arrays) == 2 * 40 * MOST_ARRAYS
 
 
-def of_an_array(slug: str, read: float, reads: int) -> list[str]:
+def of_an_array(slug: str, read: float, reads: int, label: str = "") -> list[str]:
     """Return what is said of x, one array of x's size that a kernel reads, in so many loads."""
     size = 4 * 16 * 1024
     array = {"place": 0, "nbytes": size, "bytes_read": int(read * size), "bytes_written": 0}
-    array["most_read"] = array["bytes_read"]
+    array |= {"most_read": array["bytes_read"], "label": label}
     kernel = KernelNote.model_validate({
         **{"name": "k", "build": 0, "grid": [1], "block": [256], "shared_mem": 0, "launches": 1},
         "counters": {
@@ -341,6 +341,8 @@ def test_the_array_whose_loads_are_narrow_is_named() -> None:
     assert of_an_array("rmsnorm_sixteen_bytes", 1, 16 * 1024) == [
         "forward, k: moves its argument 1 (an array) 4 bytes at once on average; 12 are asked for."
     ]
+    (named,) = of_an_array("rmsnorm_sixteen_bytes", 1, 16 * 1024, label="x")
+    assert named.startswith("forward, k: moves x 4 bytes at once")
 
 
 def test_advice_says_only_what_the_counts_show() -> None:
