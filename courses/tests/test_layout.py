@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
+from django.db import transaction
 from django.test import Client
-from playwright.sync_api import Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, Route, sync_playwright
 
 from courses.content.importer import load_course
 from courses.management.commands.load_course import LIBRARY
-from courses.publishing import builder
-from courses.tests.conftest import render_once
 
-pytestmark = [pytest.mark.django_db, pytest.mark.browser]
+if TYPE_CHECKING:
+    from pytest_django import DjangoDbBlocker
+
+pytestmark = pytest.mark.browser
 CHROMIUM = "/usr/bin/chromium"
 SITE = "http://chapter.test"
 URL = "/courses/learn-ml-from-scratch/deep-neural-representations/"
@@ -31,20 +33,26 @@ Look = Callable[[Page], Any]
 See = Callable[..., list[Any]]
 
 
-@pytest.fixture
-def see(monkeypatch: pytest.MonkeyPatch) -> See:
-    """Return what a function finds on the chapter's page at each width.
+@pytest.fixture(scope="module")
+def answers(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> dict[str, str]:
+    """What the site answers for the chapter and its stylesheet."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        load_course(LIBRARY / "learn-ml-from-scratch")
+        client = Client()
+        # Once: a page that is kept in memory has no context.
+        response = client.get(URL)
+        stylesheet = response.context["stylesheet_url"]
+        styles = client.get(stylesheet).content.decode()
+        transaction.set_rollback(True)
+    return {URL: response.content.decode(), stylesheet: styles}
+
+
+@pytest.fixture(scope="module")
+def in_browser(answers: dict[str, str]) -> Iterator[Callable[..., Any]]:
+    """Return a function that has another one called with a page that knows the site.
 
     The browser runs in a thread of its own: its event loop must not be that of the database.
     """
-    monkeypatch.setattr(builder, "render_all", render_once)
-    load_course(LIBRARY / "learn-ml-from-scratch")
-    client = Client()
-    # Once: a page that is kept in memory has no context.
-    response = client.get(URL)
-    answers = {URL: response.content.decode()}
-    stylesheet = response.context["stylesheet_url"]
-    answers[stylesheet] = client.get(stylesheet).content.decode()
 
     def serve(route: Route) -> None:
         path = urlsplit(route.request.url).path
@@ -57,36 +65,59 @@ def see(monkeypatch: pytest.MonkeyPatch) -> See:
         else:
             route.abort()
 
-    def browse(look: Look, widths: tuple[int, ...], fragment: str) -> list[Any]:
-        found = []
-        with sync_playwright() as playwright:
-            arguments = ["--no-sandbox", "--disable-gpu"]
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-            for width in widths:
-                page = browser.new_page(viewport={"width": width, "height": 900})
-                page.route("**/*", serve)
-                page.goto(f"{SITE}{URL}{fragment}")
-                page.evaluate("document.fonts.ready.then(() => true)")
-                found.append(look(page))
-                page.close()
-            browser.close()
-        return found
+    def start() -> tuple[Playwright, Browser]:
+        playwright = sync_playwright().start()
+        arguments = ["--no-sandbox", "--disable-gpu"]
+        return playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
 
-    def run(look: Look, *widths: int, fragment: str = "") -> list[Any]:
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(browse, look, widths, fragment).result()
+    def end() -> None:
+        browser.close()
+        playwright.stop()
+
+    def call(use: Callable[[Page], Any]) -> Any:
+        page = browser.new_page()
+        page.route("**/*", serve)
+        try:
+            return use(page)
+        finally:
+            page.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        playwright, browser = thread.submit(start).result()
+        yield lambda use: thread.submit(call, use).result()
+        thread.submit(end).result()
+
+
+@pytest.fixture
+def see(in_browser: Callable[..., Any]) -> See:
+    """Return what a function finds on the chapter's page at each width, one after the other."""
+
+    def run(look: Look, *widths: int, before: str = "true") -> list[Any]:
+        def browse(page: Page) -> list[Any]:
+            page.set_viewport_size({"width": widths[0], "height": 900})
+            page.goto(f"{SITE}{URL}")
+            page.evaluate("document.fonts.ready.then(() => true)")
+            page.evaluate(before)
+            found = []
+            for width in widths:
+                page.set_viewport_size({"width": width, "height": 900})
+                found.append(look(page))
+            return found
+
+        found: list[Any] = in_browser(browse)
+        return found
 
     return run
 
 
 def test_nothing_is_cut_at_the_usual_widths(see: See) -> None:
     def cut(page: Page) -> list[str]:
-        page.click("[data-steps-all]")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         boxes: list[str] = page.evaluate(CUT)
         return boxes
 
-    assert see(cut, 1280, 1440, 1920) == [[], [], []]
+    all_steps = "document.querySelector('[data-steps-all]').click()"
+    assert see(cut, 1280, 1440, 1920, before=all_steps) == [[], [], []]
 
 
 def test_a_listing_does_not_run_into_what_stands_beside_it(see: See) -> None:
@@ -137,5 +168,5 @@ def test_a_link_into_the_page_is_there_at_once(see: See) -> None:
         )
         return distance
 
-    for distance in see(jump, 390, 1280):
-        assert distance < 100
+    for width in (390, 1280):
+        assert see(jump, width)[0] < 100
