@@ -20,7 +20,7 @@ from courses.management.commands.load_course import LIBRARY
 if TYPE_CHECKING:
     from pytest_django import DjangoDbBlocker
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.django_db, pytest.mark.browser]
 CHROMIUM = "/usr/bin/chromium"
 SITE = "http://chapter.test"
 URL = "/courses/learn-ml-from-scratch/deep-neural-representations/"
