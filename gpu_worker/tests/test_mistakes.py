@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,13 @@ from gpu_worker.judge.reference import expected_results, reference_class
 from gpu_worker.judge.rehearsal import Drawn, drawn, play_case, rehearse
 from gpu_worker.protocol import Track
 from gpu_worker.tests.conftest import Grade
+from gpu_worker.tests.once import worked_out_once
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_seeds() -> Iterator[None]:
+    with worked_out_once():
+        yield
 
 
 def bank(slug: str) -> list[KnownMistake]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from gpu_worker.exercises import get, on_track, slugs
 from gpu_worker.exercises.stored import HeaderError, Stored, stored
 from gpu_worker.protocol import Track
 from gpu_worker.tests.conftest import Grade
+from gpu_worker.tests.once import worked_out_once
 
 SEED = 1
 """One for all test runs, so that each tests the same; many are tried by python -m bench."""
@@ -32,6 +34,12 @@ NOT_HERE = {
     "N36": "more than 2**31 elements do not fit into the limits",
     "N37": "grid sizes are a matter of kernels",
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_seed() -> Iterator[None]:
+    with worked_out_once():
+        yield
 
 
 def every(kind: str) -> list[Stored]:
