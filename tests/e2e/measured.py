@@ -56,17 +56,19 @@ def visit(
     state: Any = None,
     width: int = 1280,
     scrolled: bool = True,
+    slow_to_the_end: bool = False,
 ) -> Visit:
     """Load `path` cold, on a processor slowed four times, and scroll it to its end.
 
-    `state` is a signed-in context's.
+    `state` is a signed-in context's. Once the page is loaded and painted the processor is as fast
+    as it is, unless `slow_to_the_end`: the browser slows it by keeping it busy.
     """
     context = browser.new_context(
         base_url=base_url, storage_state=state, viewport={"width": width, "height": 800}
     )
     try:
         before = share_of_a_core()
-        found = _visit(context, path, scrolled)
+        found = _visit(context, path, scrolled, slow_to_the_end)
         found.share = (before + share_of_a_core()) / 2
         return found
     finally:
@@ -81,7 +83,7 @@ def share_of_a_core() -> float:
     return min(1.0, (time.thread_time() - begun) / took)
 
 
-def _visit(context: BrowserContext, path: str, scrolled: bool) -> Visit:
+def _visit(context: BrowserContext, path: str, scrolled: bool, slow_to_the_end: bool) -> Visit:
     found = Visit()
     page = context.new_page()
     page.add_init_script(OBSERVER)
@@ -107,6 +109,8 @@ def _visit(context: BrowserContext, path: str, scrolled: bool) -> Visit:
           while (!window.measured.paint) await new Promise(done => setTimeout(done, 50));
         }"""
     )
+    if not slow_to_the_end:
+        session.send("Emulation.setCPUThrottlingRate", {"rate": 1})
     if scrolled:
         scroll_through(page)
     measured = page.evaluate("window.measured")
