@@ -28,7 +28,8 @@ BLOCKS: Final = (32, 64, 128, 256, 512, 1024)
 class Threads:
     """So many threads that take a row in turn, each `at_once` elements that follow each other.
 
-    One at a time in rows whose length `at_once` does not divide.
+    One at a time in rows whose length `at_once` does not divide; 0 for a row that is cut into as
+    many pieces as there are threads.
     """
 
     count: int
@@ -51,23 +52,47 @@ class Threads:
         return sums[..., columns // self._at_once(values) % self.count]
 
     def _at_once(self, values: Array) -> int:
-        return self.at_once if values.shape[-1] % self.at_once == 0 else 1
+        dim = values.shape[-1]
+        if not self.at_once:
+            return max(1, -(-dim // self.count))
+        return self.at_once if dim % self.at_once == 0 else 1
 
 
-# --- sums of some threads only, which all threads take -------------------------------------------
-def of_first_warp(threads: Threads) -> Total:
-    """The first warp's elements alone: the other warps' sums are not added."""
-    return lambda values: threads.own_sums(values)[..., :WARP].sum(axis=-1, keepdims=True)
+# --- one sum for all threads, and not the row's --------------------------------------------------
+def times(factor: float) -> Total:
+    """A multiple of the sum: parts are added up more than once."""
+    return lambda values: factor * values.sum(axis=-1, keepdims=True)
 
 
-def of_half_warps(threads: Threads) -> Total:
-    """The first sixteen lanes of each warp: the first shuffle's offset is 8 instead of 16."""
+def of_first_elements(count: int) -> Total:
+    """So many elements at the beginning of the row: one for each thread, without a loop."""
+    return lambda values: values[..., :count].sum(axis=-1, keepdims=True)
+
+
+def for_mean_over(length: Callable[[int], int]) -> Total:
+    """What gives sum / length(D) once it is divided by D."""
 
     def total(values: Array) -> Array:
-        warps = _warps(threads.own_sums(values))
-        return warps[..., : WARP // 2].sum(axis=(-2, -1))[..., None]
+        dim = values.shape[-1]
+        return values.sum(axis=-1, keepdims=True) * (dim / length(dim))
 
     return total
+
+
+def of_warps(threads: Threads, warps: slice) -> Total:
+    """The elements of some warps alone: the other warps' sums are not added, or overwritten."""
+
+    def total(values: Array) -> Array:
+        parts = _warps(threads.own_sums(values)).sum(axis=-1)
+        return parts[..., warps].sum(axis=-1, keepdims=True)
+
+    return total
+
+
+def without_step(threads: Threads, offset: int) -> Total:
+    """Half of the threads: a tree, or shuffles, leave out the step of `offset`."""
+    taken = [thread for thread in range(threads.count) if not thread & offset]
+    return lambda values: threads.own_sums(values)[..., taken].sum(axis=-1, keepdims=True)
 
 
 # --- sums that differ from thread to thread ------------------------------------------------------
@@ -76,27 +101,42 @@ def own(threads: Threads) -> Total:
     return lambda values: threads.spread(threads.own_sums(values), values)
 
 
-def of_own_half_warp(threads: Threads) -> Total:
-    """Each half of a warp has its own sum, after `__shfl_xor_sync` with 8, 4, 2 and 1."""
+def shuffled_without(threads: Threads, offset: int) -> Total:
+    """Each lane has the sum of half its warp: `__shfl_xor_sync` without the step of `offset`."""
 
-    def total(values: Array) -> Array:
-        sums = threads.own_sums(values)
-        halves = _parts(sums, WARP // 2)
-        each = np.broadcast_to(halves.sum(axis=-1, keepdims=True), halves.shape)
-        return threads.spread(each.reshape(sums.shape), values)
+    def reduction(sums: Array) -> Array:
+        warps = _warps(sums)
+        lanes = np.arange(WARP)
+        zero = warps[..., lanes & offset == 0].sum(axis=-1)
+        one = warps[..., lanes & offset != 0].sum(axis=-1)
+        each = np.where(lanes & offset, one[..., None], zero[..., None])
+        return each.reshape(sums.shape)
 
-    return total
+    return _spread(threads, reduction)
 
 
-def left_in_first_thread(threads: Threads) -> Iterator[Total]:
-    """The row's sum is in the first thread, or the first warp, and the others keep a part of it.
+def held_by_first_thread(threads: Threads, others: float) -> Total:
+    """The first thread has the sum; a variable that it alone sets is `others` in the rest."""
 
-    One for each way to get there: a tree in shared memory, where a thread reads its own place; and
-    shuffles in each warp, after which the first thread, or the first warp by shuffles, adds up.
+    def reduction(sums: Array) -> Array:
+        held = np.full_like(sums, others)
+        held[..., 0] = sums.sum(axis=-1)
+        return held
+
+    return _spread(threads, reduction)
+
+
+def left_in_one_thread(threads: Threads) -> Iterator[Total]:
+    """The row's sum is in one thread, or the first warp, and the others keep a part of it.
+
+    One for each way to get there: a tree in shared memory, where a thread reads its own place;
+    sums of all lanes before; and shuffles in each warp, after which the first thread, or the first
+    warp by shuffles, adds up.
     """
     yield _spread(threads, _tree)
     if threads.count == WARP:
         yield _spread(threads, _shuffled_down)
+        yield _spread(threads, _scanned)
         return
     for in_warp in (_shuffled_down, _shuffled_xor):
         yield _spread(threads, _then(in_warp, _in_first_thread))
@@ -134,12 +174,8 @@ def _in_first_warp(in_warp: _Reduction) -> Callable[[Array, Array], None]:
 
 
 def _warps(sums: Array) -> Array:
-    return _parts(sums, WARP)
-
-
-def _parts(sums: Array, size: int) -> Array:
-    """Return sums (..., count) as (..., count / size, size); a batch may be empty."""
-    return sums.reshape(*sums.shape[:-1], sums.shape[-1] // size, size)
+    """Return sums (..., count) as (..., count / 32, 32); a batch may be empty."""
+    return sums.reshape(*sums.shape[:-1], sums.shape[-1] // WARP, WARP)
 
 
 def _shuffled_xor(sums: Array) -> Array:
@@ -157,6 +193,12 @@ def _shuffled_down(sums: Array) -> Array:
         from_above[..., :-offset] = warps[..., offset:]
         warps += from_above
     return warps.reshape(sums.shape)
+
+
+def _scanned(sums: Array) -> Array:
+    """Each lane has the sum of the lanes up to itself, the last one all."""
+    scanned: Array = np.cumsum(sums, axis=-1)
+    return scanned
 
 
 def _tree(sums: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -12,11 +12,15 @@ from gpu_worker.exercises.bank import KnownMistake
 from gpu_worker.exercises.thread_sums import (
     BLOCKS,
     Threads,
-    left_in_first_thread,
-    of_first_warp,
-    of_half_warps,
-    of_own_half_warp,
+    for_mean_over,
+    held_by_first_thread,
+    left_in_one_thread,
+    of_first_elements,
+    of_warps,
     own,
+    shuffled_without,
+    times,
+    without_step,
 )
 from gpu_worker.judge.diagnosis import diagnose
 from gpu_worker.judge.rehearsal import drawn, rehearse
@@ -35,15 +39,15 @@ def own_sums(at_once: int = 1) -> list[float]:
     return sums
 
 
-def shuffled(sums: list[float], *, down: bool, first: int = 16) -> list[float]:
-    offset = first
-    while offset:
+def shuffled(
+    sums: list[float], *, down: bool, offsets: Sequence[int] = (16, 8, 4, 2, 1)
+) -> list[float]:
+    for offset in offsets:
         before = list(sums)
         for thread in range(len(sums)):
             lane = thread % 32
             other = lane + offset if down else lane ^ offset
             sums[thread] = before[thread] + before[thread - lane + other if other < 32 else thread]
-        offset //= 2
     return sums
 
 
@@ -77,18 +81,38 @@ def test_each_thread_has_its_own_elements() -> None:
     np.testing.assert_array_equal(pairs, as_columns(own_sums(2), 2))
     # Four do not divide 150.
     np.testing.assert_array_equal(own(Threads(64, 4))(ROW), as_columns(own_sums()))
+    # 64 pieces of 150 elements have three each.
+    pieces = [sum(ROW[3 * (j // 3) : 3 * (j // 3) + 3]) for j in range(150)]
+    np.testing.assert_array_equal(own(Threads(64, 0))(ROW), pieces)
 
 
 def test_some_threads_are_left_out() -> None:
     sums = own_sums()
-    np.testing.assert_array_equal(of_first_warp(Threads(64))(ROW), [sum(sums[:32])])
+    block = Threads(64)
+    np.testing.assert_array_equal(of_warps(block, slice(0, 1))(ROW), [sum(sums[:32])])
+    np.testing.assert_array_equal(of_warps(block, slice(-1, None))(ROW), [sum(sums[32:])])
     halves = sum(sums[:16]) + sum(sums[32:48])
-    np.testing.assert_array_equal(of_half_warps(Threads(64))(ROW), [halves])
-    exchanged = shuffled(own_sums(), down=False, first=8)
-    np.testing.assert_array_equal(of_own_half_warp(Threads(64))(ROW), as_columns(exchanged))
+    np.testing.assert_array_equal(without_step(block, 16)(ROW), [halves])
+    np.testing.assert_array_equal(without_step(block, 1)(ROW), [sum(sums[::2])])
+    for left_out, offsets in ((16, (8, 4, 2, 1)), (1, (16, 8, 4, 2))):
+        exchanged = shuffled(own_sums(), down=False, offsets=offsets)
+        found = shuffled_without(block, left_out)(ROW)
+        np.testing.assert_array_equal(found, as_columns(exchanged))
 
 
-def test_the_sum_stays_in_the_first_thread_in_each_way() -> None:
+def test_one_sum_is_another_for_all() -> None:
+    assert times(4)(ROW) == 4 * ROW.sum()
+    assert of_first_elements(64)(ROW) == ROW[:64].sum()
+    assert for_mean_over(lambda dim: 256)(ROW) / 150 == pytest.approx(ROW.sum() / 256, rel=1e-15)
+
+
+def test_a_variable_of_the_first_thread_is_another_in_the_rest() -> None:
+    held = held_by_first_thread(Threads(64), 0.0)(ROW)
+    assert {j for j in range(150) if held[j]} == {0, 64, 128}
+    assert held[64] == ROW.sum()
+
+
+def test_the_sum_stays_in_one_thread_in_each_way() -> None:
     expected = [
         tree(),
         *(
@@ -97,16 +121,19 @@ def test_the_sum_stays_in_the_first_thread_in_each_way() -> None:
             for adds in (first_thread_adds, first_warp_shuffles)
         ),
     ]
-    found = [total(ROW) for total in left_in_first_thread(Threads(64))]
+    found = [total(ROW) for total in left_in_one_thread(Threads(64))]
     np.testing.assert_array_equal(found, [as_columns(sums) for sums in expected])
     assert {sums[0] for sums in expected} == {ROW.sum()}
+    # In a single warp: a tree, shuffles down, and sums of the lanes before.
+    *_, scanned = (total(ROW) for total in left_in_one_thread(Threads(32)))
+    assert (scanned[0], scanned[31]) == (ROW[0::32].sum(), ROW.sum())
 
 
 @pytest.mark.parametrize("count", BLOCKS)
 @pytest.mark.parametrize("shape", [(0, 3), (2, 0, 5), (2, 3, 40)])
 def test_batches_of_any_shape_may_be_empty(count: int, shape: tuple[int, ...]) -> None:
-    for way in (own, of_half_warps, of_own_half_warp):
-        total: Callable[[np.ndarray], np.ndarray] = way(Threads(count))
+    threads = Threads(count)
+    for total in (own(threads), without_step(threads, 16), *left_in_one_thread(threads)):
         assert total(np.ones(shape)).shape[:-1] == shape[:-1]
 
 
@@ -119,17 +146,24 @@ def one_of_each(slug: str) -> dict[str, KnownMistake]:
     return {id: same[len(same) // 2] for id, same in forms.items()}
 
 
-@pytest.mark.parametrize("slug", ["rmsnorm_one_launch", "layernorm_fused_forward"])
-def test_each_is_named_alone_and_on_the_track_of_kernels_only(slug: str) -> None:
+IDS = {
+    *("divided-by-threads", "divided-by-rounded", "sum-counted-again", "first-elements-only"),
+    *("own-sum-only", "sum-in-one-thread", "one-warp-only", "one-warp-missing"),
+    "reduction-step-missing",
+}
+
+
+@pytest.mark.parametrize(
+    ("slug", "ids"),
+    [("rmsnorm_one_launch", IDS), ("layernorm_fused_forward", {"own-sum-only", "one-warp-only"})],
+)
+def test_each_is_named_alone_and_on_the_track_of_kernels_only(slug: str, ids: set[str]) -> None:
     exercise = get(slug)
     cases = drawn(exercise, 11)
     mistakes = one_of_each(slug)
-    assert set(mistakes) == {
-        *("divided-by-threads", "own-sum-only", "sum-in-first-thread"),
-        *("half-warp-summed", "first-warp-only"),
-    }
-    for id, known in mistakes.items():
-        runs = rehearse(exercise, known.submission, 11, cases=cases)
+    assert set(mistakes) == IDS
+    for id in sorted(ids):
+        runs = rehearse(exercise, mistakes[id].submission, 11, cases=cases)
         assert not any(item.played.problem for run in runs for item in run)
         assert [mistake.id for mistake in diagnose(exercise, runs, Track.CUPY)] == [id]
     assert diagnose(exercise, runs, Track.NUMPY) == []

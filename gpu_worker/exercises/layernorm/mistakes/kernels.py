@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from gpu_worker.exercises.accumulate import Array
-from gpu_worker.exercises.kernel_bank import kernel_mistakes
+from gpu_worker.exercises.kernel_bank import held_by_one_thread, kernel_mistakes
 from gpu_worker.exercises.layernorm.reference_numpy import LayerNormScratch
 from gpu_worker.exercises.thread_sums import Total
 
@@ -21,6 +21,20 @@ def _in_two_sweeps(total: Total) -> type[LayerNormScratch]:
             return total(centred * centred) / np.asarray(centred.shape[-1], dtype=centred.dtype)
 
     return SumsOfSomeThreads
+
+
+def _in_mean(total: Total) -> type[LayerNormScratch]:
+    class SumOfSomeThreads(_in_two_sweeps(total)):  # type: ignore[misc]
+        variance = LayerNormScratch.variance
+
+    return SumOfSomeThreads
+
+
+def _in_variance(total: Total) -> type[LayerNormScratch]:
+    class SumOfSomeThreads(_in_two_sweeps(total)):  # type: ignore[misc]
+        mean = LayerNormScratch.mean
+
+    return SumOfSomeThreads
 
 
 def _in_one_sweep(total: Total) -> type[LayerNormScratch]:
@@ -43,8 +57,8 @@ def _in_both_directions(total: Total) -> type[LayerNormScratch]:
     return SumsOfSomeThreads
 
 
+_WAYS: Final = (_in_two_sweeps, _in_one_sweep, _in_mean, _in_variance, _in_both_directions)
 MISTAKES: Final = (
-    *kernel_mistakes(_in_two_sweeps, "layernorm"),
-    *kernel_mistakes(_in_one_sweep, "layernorm"),
-    *kernel_mistakes(_in_both_directions, "layernorm"),
+    *(known for make in _WAYS for known in kernel_mistakes(make, "layernorm")),
+    *held_by_one_thread(_in_variance, "layernorm"),
 )

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from gpu_worker.exercises.accumulate import Array
-from gpu_worker.exercises.kernel_bank import kernel_mistakes
+from gpu_worker.exercises.kernel_bank import held_by_one_thread, kernel_mistakes
 from gpu_worker.exercises.rmsnorm.reference_numpy import RMSNormScratch
 from gpu_worker.exercises.thread_sums import Total
 
@@ -31,4 +31,5 @@ def _in_both_directions(total: Total) -> type[RMSNormScratch]:
 MISTAKES: Final = (
     *kernel_mistakes(_in_forward, "rmsnorm"),
     *kernel_mistakes(_in_both_directions, "rmsnorm"),
+    *held_by_one_thread(_in_forward, "rmsnorm"),
 )

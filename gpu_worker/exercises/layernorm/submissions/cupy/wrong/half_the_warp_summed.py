@@ -1,5 +1,5 @@
 # outcome: wrong_answer or runtime_error
-# mistake: half-warp-summed
+# mistake: reduction-step-missing
 from functools import cache
 
 import cupy as cp

@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# mistake: first-warp-only
+# mistake: one-warp-only
 import cupy as cp
 import numpy as np
 

@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# mistake: sum-in-first-thread
+# mistake: sum-in-one-thread
 import cupy as cp
 import numpy as np
 

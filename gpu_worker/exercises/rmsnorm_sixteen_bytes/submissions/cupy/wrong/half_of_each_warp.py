@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# mistake: half-warp-summed
+# mistake: reduction-step-missing
 import cupy as cp
 import numpy as np
 
