@@ -18,9 +18,14 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, int line = __builtin_LINE())
 
 namespace learnml {
 
+// A pair of halves has a constructor of its own to be copied by, and is 4 bytes all the same.
+template <class T>
+constexpr bool shuffled =
+    std::is_trivially_copyable_v<T> || std::is_same_v<T, __half2> || std::is_same_v<T, __nv_bfloat162>;
+
 template <class T>
 T exchange(unsigned mask, T value, unsigned source, int line) {
-  static_assert(sizeof(T) <= 16 && std::is_trivially_copyable_v<T>, "a shuffle moves up to 16 bytes");
+  static_assert(sizeof(T) <= 16 && shuffled<T>, "a shuffle moves up to 16 bytes");
   T result;
   learnml_exchange(mask, &value, &result, sizeof(T), static_cast<int>(source), line);
   return result;

@@ -359,6 +359,17 @@ def test_vector_types_move_as_one(device: Device) -> None:
     assert requests == {(False, 4), (True, 4), (False, 16), (True, 16)}
 
 
+def test_pairs_are_shuffled_whole(device: Device) -> None:
+    out = device.empty((2, 4, 32), np.uint32)
+
+    device.launch(kernel(SIXTEEN_BITS, "shuffled_pairs"), (1,), (32,), (out,))
+
+    lane = np.arange(32)
+    down = np.where(lane % 16 < 12, lane + 4, lane)
+    sources = np.stack([np.full(32, 3), np.where(lane >= 2, lane - 2, lane), down, lane ^ 5])
+    assert np.array_equal(out.host, np.stack([sources * 257 + 1] * 2))
+
+
 def test_functions_of_one_number(device: Device) -> None:
     x = np.linspace(0.25, 2.75, 32, dtype=np.float32)
     y = device.empty((14, 32))

@@ -22,3 +22,13 @@ extern "C" __global__ void functions(const float *x, float *y) {
                rsqrt(v), exp2f(v)};
   for (int i = 0; i < 14; i++) y[i * 32 + threadIdx.x] = r[i];
 }
+template <typename P> __device__ void shuffled(P own, unsigned *out) {
+  P all[] = {__shfl_sync(~0u, own, 3), __shfl_up_sync(~0u, own, 2), __shfl_down_sync(~0u, own, 4, 16),
+             __shfl_xor_sync(~0u, own, 5)};
+  for (int i = 0; i < 4; i++) out[i * 32 + threadIdx.x] = __float2uint_rn(__low2float(all[i]) * 256 + __high2float(all[i]));
+}
+extern "C" __global__ void shuffled_pairs(unsigned *out) {
+  float lane = threadIdx.x;
+  shuffled(__floats2half2_rn(lane, lane + 1), out);
+  shuffled(__floats2bfloat162_rn(lane, lane + 1), out + 128);
+}
