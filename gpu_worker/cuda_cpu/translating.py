@@ -22,6 +22,15 @@ _DYNAMIC: Final = re.compile(
 )
 _ALIGNMENT: Final = re.compile(r"(?:__align__|alignas)\s*\([^;{}\[\]]*?\)")
 _STATIC_SHARED: Final = re.compile(r"\bstatic\b(\s+)(?=__shared__\b)|(?<=__shared__)(\s+)static\b")
+_BEFORE_EXTERN: Final = r"(?P<between>(?:\b(?:volatile|__align__\s*\(\s*\w+\s*\))\s*)*)"
+_EXTERN_APART: Final = re.compile(rf"\bextern\b(?P<gap>\s+){_BEFORE_EXTERN}\b__shared__\b")
+_EXTERN_LAST: Final = re.compile(rf"\b__shared__\b(?P<gap>\s+){_BEFORE_EXTERN}\bextern\b(?!\s*\")")
+_INNER: Final = r"\((?:[^();{}]|\([^();{}]{0,200}\)){0,200}\)"
+_SHARED_ALIGNED: Final = re.compile(
+    rf"\b__shared__\b(?P<attributes>(?:\s*(?:\balignas\s*\((?:[^();{{}}]|{_INNER}){{0,200}}\)"
+    r"|\[\[\s*\w+\s*\]\]))+)"
+)
+"""Standard attributes begin a declaration for g++. CUDA takes them behind its own words as well."""
 _KERNEL: Final = re.compile(r"\b__global__\b")
 _NAME_BEFORE_LIST: Final = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _VARIABLE: Final = re.compile(
@@ -100,7 +109,10 @@ def _prologue(defines: Mapping[str, str]) -> str:
 
 def _rewritten(before: str) -> str:
     text = _STATIC_SHARED.sub(lambda match: cleaning.blank(match.group()), before)
+    for order in (_EXTERN_APART, _EXTERN_LAST):
+        text = order.sub(r"extern\g<gap>__shared__ \g<between>", text)
     text = _DYNAMIC.sub(_dynamic, text)
+    text = _SHARED_ALIGNED.sub(r"\g<attributes> __shared__", text)
     # What is local to this file needs no name for others: everything is in one namespace.
     rewritten = _EXTERN_C.sub(
         lambda match: (

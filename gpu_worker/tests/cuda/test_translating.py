@@ -135,3 +135,25 @@ def test_a_source_that_asks_for_this_compiler_is_another_one_on_a_device(asked: 
 
 def test_what_is_built_in_needs_no_header() -> None:
     assert compile_source(BUILT_IN).kernels == ("k",)
+
+
+SHARED = """extern "C" __global__ void k(float *y) {
+  __shared__ alignas(16) float a[5];
+  __shared__
+      alignas(2 * (sizeof(float) + 4)) [[maybe_unused]] float b[4], c;
+  alignas(16) __shared__ float d[4];
+  __shared__ __align__(16) float e[4];
+  extern __shared__ __align__(16) float f[];
+  extern __align__(16)
+  __shared__ float g[];
+  __shared__ extern float h[];
+  __align__(16) extern volatile __shared__ float i[];
+  static_assert(__LINE__ == 12, "no line is moved");
+  y[0] = a[0] + b[0] + c + d[0] + e[0] + f[0] + g[0] + h[0] + i[0];
+}
+"""
+
+
+def test_the_alignment_of_shared_memory_stands_where_cuda_takes_it() -> None:
+    assert compile_source(SHARED).kernels == ("k",)
+    assert not nvrtc.refusals(SHARED)
