@@ -36,9 +36,10 @@ _KERNELS: Final = """\
 ## Sums in kernels
 
 What is looked for on the CuPy track beside, in every exercise with a sum over a row: what threads
-take for the row's sum where it is not handed to all of them. Each is tried for blocks of 32, 64,
-128, 256, 512 and 1,024 threads, that read one element or four at once, and for the ways in which
-such a sum is made: shuffles down or across, and a tree in shared memory.
+take for the row's sum where it is not handed to all of them, and what is left out of it. Each is
+tried for blocks of 32, 64, 128, 256, 512 and 1,024 threads, that take one, two or four elements at
+once or a piece of the row, for each sum of the class, and for the ways in which such a sum is made:
+shuffles down or across, and a tree in shared memory. Of each the first form stands here.
 
 | id | what the report says |
 | --- | --- |"""
@@ -112,13 +113,12 @@ def _bank(exercise: Exercise) -> Iterator[str]:
 
 
 def _of_kernels() -> Iterator[str]:
-    """Yield the section on kernels, from the forms for blocks of one size."""
+    """Yield the section on kernels, with the first form of each mistake."""
     yield from _KERNELS.splitlines()
-    known = {
-        mistake.id: mistake
-        for slug in on_track(Track.NUMPY)
-        for mistake in getattr(get(slug).module("mistakes"), "KERNEL_MISTAKES", ())
-    }
+    known: dict[str, KnownMistake] = {}
+    for slug in on_track(Track.CUPY):
+        for mistake in getattr(get(slug).module("mistakes"), "KERNEL_MISTAKES", ()):
+            known.setdefault(mistake.id, mistake)
     for mistake in known.values():
         yield f"| `{mistake.id}` | {_text(mistake)} |"
 

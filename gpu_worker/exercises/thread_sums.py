@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Total = Callable[[Array], Array]
+Length = Callable[[int], int]
+"""What stands for D, the length of a row."""
 
 WARP: Final = 32
 BLOCKS: Final = (32, 64, 128, 256, 512, 1024)
@@ -69,7 +71,7 @@ def of_first_elements(count: int) -> Total:
     return lambda values: values[..., :count].sum(axis=-1, keepdims=True)
 
 
-def for_mean_over(length: Callable[[int], int]) -> Total:
+def for_mean_over(length: Length) -> Total:
     """What gives sum / length(D) once it is divided by D."""
 
     def total(values: Array) -> Array:

@@ -147,21 +147,24 @@ def one_of_each(slug: str) -> dict[str, KnownMistake]:
 
 
 IDS = {
-    *("divided-by-threads", "divided-by-rounded", "sum-counted-again", "first-elements-only"),
-    *("own-sum-only", "sum-in-one-thread", "one-warp-only", "one-warp-missing"),
-    "reduction-step-missing",
+    *("divided-by-constant", "divided-by-rounded", "mean-too-large", "first-elements-only"),
+    *("own-sum-only", "sum-in-one-thread", "one-thread-only"),
+    *("half-summed", "one-warp-only", "one-warp-missing"),
 }
 
 
 @pytest.mark.parametrize(
     ("slug", "ids"),
-    [("rmsnorm_one_launch", IDS), ("layernorm_fused_forward", {"own-sum-only", "one-warp-only"})],
+    [
+        ("rmsnorm_one_launch", IDS),
+        ("layernorm_fused_forward", {"own-sum-only", "padding-in-variance"}),
+    ],
 )
 def test_each_is_named_alone_and_on_the_track_of_kernels_only(slug: str, ids: set[str]) -> None:
     exercise = get(slug)
     cases = drawn(exercise, 11)
     mistakes = one_of_each(slug)
-    assert set(mistakes) == IDS
+    assert set(mistakes) >= IDS
     for id in sorted(ids):
         runs = rehearse(exercise, mistakes[id].submission, 11, cases=cases)
         assert not any(item.played.problem for run in runs for item in run)

@@ -23,5 +23,5 @@ MISTAKES: Final = tuple(
     )
 )
 KERNEL_MISTAKES: Final = tuple(
-    replace(known, formula=_FORMULA) for known in layernorm.KERNEL_MISTAKES
+    replace(known, formula=_FORMULA) for known in layernorm.KERNEL_MISTAKES_FORWARD
 )

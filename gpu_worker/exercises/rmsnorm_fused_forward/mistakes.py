@@ -15,4 +15,4 @@ MISTAKES: Final = borrowed(
         *("dgamma-accumulates", "dout-modified"),
     ),
 )
-KERNEL_MISTAKES: Final = rmsnorm.KERNEL_MISTAKES
+KERNEL_MISTAKES: Final = rmsnorm.KERNEL_MISTAKES_FORWARD

@@ -7,9 +7,10 @@ from typing import Final
 import numpy as np
 
 from gpu_worker.exercises.accumulate import Array
-from gpu_worker.exercises.kernel_bank import held_by_one_thread, kernel_mistakes
+from gpu_worker.exercises.bank import Bank
+from gpu_worker.exercises.kernel_bank import kernel_mistakes, multiple_of, others_are_zero
 from gpu_worker.exercises.layernorm.reference_numpy import LayerNormScratch
-from gpu_worker.exercises.thread_sums import Total
+from gpu_worker.exercises.thread_sums import BLOCKS, Length, Total
 
 
 def _in_two_sweeps(total: Total) -> type[LayerNormScratch]:
@@ -57,8 +58,39 @@ def _in_both_directions(total: Total) -> type[LayerNormScratch]:
     return SumsOfSomeThreads
 
 
-_WAYS: Final = (_in_two_sweeps, _in_one_sweep, _in_mean, _in_variance, _in_both_directions)
-MISTAKES: Final = (
-    *(known for make in _WAYS for known in kernel_mistakes(make, "layernorm")),
-    *held_by_one_thread(_in_variance, "layernorm"),
+_PADDING: Final = Bank()
+_PADDED_TO: Final = (
+    *(multiple_of(count) for count in BLOCKS),
+    *(multiple_of(4 * count) for count in BLOCKS),
+    multiple_of(8192),
 )
+
+
+def _with_padding(length: Length) -> type[LayerNormScratch]:
+    class DeviationOfPadding(LayerNormScratch):
+        def variance(self, centred: Array) -> Array:
+            dim = centred.shape[-1]
+            mean = self.mean(self.x)
+            return super().variance(centred) + mean * mean * (length(dim) / dim - 1)
+
+    return DeviationOfPadding
+
+
+for _length in _PADDED_TO:
+    _PADDING.variant(
+        "padding-in-variance",
+        "Zeros that a row is filled up with are in the variance: each adds mean**2. Add only what "
+        "is in the row: if (j < D).",
+        formula="layernorm",
+        test="forward",
+    )(_with_padding(_length))
+
+FORWARD: Final = (
+    *_PADDING,
+    *kernel_mistakes(_in_two_sweeps, "layernorm"),
+    *kernel_mistakes(_in_one_sweep, "layernorm"),
+    *kernel_mistakes(_in_mean, "layernorm", "the mean"),
+    *kernel_mistakes(_in_variance, "layernorm", "the variance"),
+    *others_are_zero(_in_variance, "layernorm"),
+)
+MISTAKES: Final = (*FORWARD, *kernel_mistakes(_in_both_directions, "layernorm"))

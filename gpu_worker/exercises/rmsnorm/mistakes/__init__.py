@@ -18,3 +18,5 @@ MISTAKES: Final = (
 )
 KERNEL_MISTAKES: Final = kernels.MISTAKES
 """Looked for on the CuPy track only."""
+KERNEL_MISTAKES_FORWARD: Final = kernels.FORWARD
+"""Those of them that exercises without a gradient can show."""

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from gpu_worker.exercises.accumulate import Array
-from gpu_worker.exercises.kernel_bank import held_by_one_thread, kernel_mistakes
+from gpu_worker.exercises.kernel_bank import kernel_mistakes, others_are_zero
 from gpu_worker.exercises.rmsnorm.reference_numpy import RMSNormScratch
 from gpu_worker.exercises.thread_sums import Total
 
@@ -28,8 +28,19 @@ def _in_both_directions(total: Total) -> type[RMSNormScratch]:
     return SumsOfSomeThreads
 
 
-MISTAKES: Final = (
+def _in_backward(total: Total) -> type[RMSNormScratch]:
+    class SumOfSomeThreads(_in_both_directions(total)):  # type: ignore[misc]
+        mean_square = RMSNormScratch.mean_square
+
+    return SumOfSomeThreads
+
+
+FORWARD: Final = (
     *kernel_mistakes(_in_forward, "rmsnorm"),
+    *others_are_zero(_in_forward, "rmsnorm"),
+)
+MISTAKES: Final = (
+    *FORWARD,
     *kernel_mistakes(_in_both_directions, "rmsnorm"),
-    *held_by_one_thread(_in_forward, "rmsnorm"),
+    *kernel_mistakes(_in_backward, "rmsnorm", "dx"),
 )

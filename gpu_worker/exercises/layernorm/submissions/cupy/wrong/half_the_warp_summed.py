@@ -1,5 +1,5 @@
 # outcome: wrong_answer or runtime_error
-# mistake: reduction-step-missing
+# mistake: half-summed
 from functools import cache
 
 import cupy as cp

@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# mistake: divided-by-threads
+# mistake: divided-by-constant
 import cupy as cp
 import numpy as np
 

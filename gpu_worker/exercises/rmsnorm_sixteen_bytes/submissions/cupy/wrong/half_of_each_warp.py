@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# mistake: reduction-step-missing
+# mistake: half-summed
 import cupy as cp
 import numpy as np
 
