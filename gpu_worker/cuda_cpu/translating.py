@@ -9,8 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cuda_cpu import cleaning, expanding, launch_bounds, poison, rules
+from gpu_worker.cuda_cpu import (
+    cleaning,
+    expanding,
+    launch_bounds,
+    module_variables,
+    poison,
+    rules,
+)
 from gpu_worker.cuda_cpu.errors import refusal
+from gpu_worker.cuda_cpu.module_variables import VariableText
 
 SOURCE_NAME: Final = "kernel.cu"
 _EXTERN_C: Final = re.compile(r'\bextern\s*"C"\s*')
@@ -33,9 +41,6 @@ _SHARED_ALIGNED: Final = re.compile(
 """Standard attributes begin a declaration for g++. CUDA takes them behind its own words as well."""
 _KERNEL: Final = re.compile(r"\b__global__\b")
 _NAME_BEFORE_LIST: Final = re.compile(r"([A-Za-z_]\w*)\s*\(")
-_VARIABLE: Final = re.compile(
-    r"\b__(?:constant|device|managed)__\b[^;(){}=\[\]]{0,200}?(?P<name>[A-Za-z_]\w*)\s*(?=[\[;={])"
-)
 _EXPRESSION: Final = re.compile(r"[A-Za-z_][\w:<>,()*&\- ]*\Z", re.ASCII)
 CONSTANT_BYTES: Final = 64 * 1024
 _TOO_MUCH_CONSTANT: Final = (
@@ -61,14 +66,6 @@ class KernelText:
     """C++ that declares what its `__launch_bounds__` allow; empty where it has none."""
 
 
-@dataclass(slots=True)
-class VariableText:
-    """A variable outside of all functions: the lines that declare it, several under #if."""
-
-    constant: bool
-    lines: list[int]
-
-
 @dataclass(frozen=True, slots=True)
 class Translation:
     """`text` is a whole C++ file; `kernels` are the name expressions that it offers."""
@@ -92,7 +89,7 @@ def translate(
     found = tuple(_kernels(expanding.expanded(cleaned)))
     names = name_expressions or tuple(kernel.name for kernel in found if kernel.extern_c)
     _check_names(names, found, cleaned)
-    variables = _variables(cleaned.code)
+    variables = module_variables.found(cleaned.code)
     text = _marked(_rewritten(rules.with_bars(cleaned, cleaned.text)), found, variables)
     epilogue = _epilogue(names, found, variables, asked_for=bool(name_expressions))
     text = "\n".join((_prologue(defines), text, epilogue))
@@ -234,23 +231,6 @@ def _check_names(
         base = name.split("<")[0].split("::")[-1].strip()
         if not _EXPRESSION.match(name) or base not in known:
             raise refusal(f"The source has no kernel {name!r}; it has {listed}.", None)
-
-
-def _variables(code: str) -> dict[str, VariableText]:
-    """Return the variables outside of all functions by name."""
-    depth, depths = 0, []
-    for character in code:
-        depth += (character == "{") - (character == "}")
-        depths.append(depth)
-    found: dict[str, VariableText] = {}
-    for match in _VARIABLE.finditer(code):
-        statement = re.split(r"[;{}]", code[max(0, match.start() - 400) : match.start()])[-1]
-        if depths[match.start()] == 0 and "template" not in statement:
-            constant = "__constant__" in statement + match.group()
-            variable = found.setdefault(match["name"], VariableText(constant, []))
-            variable.lines.append(code.count("\n", 0, match.start()) + 1)
-    found.pop("operator", None)
-    return found
 
 
 def _epilogue(

@@ -157,3 +157,31 @@ SHARED = """extern "C" __global__ void k(float *y) {
 def test_the_alignment_of_shared_memory_stands_where_cuda_takes_it() -> None:
     assert compile_source(SHARED).kernels == ("k",)
     assert not nvrtc.refusals(SHARED)
+
+
+VARIABLES = """extern "C" {
+struct Sizes { int rows, columns; __device__ int both() const { int sum = rows + columns; return sum; } };
+__constant__ Sizes sizes; __device__ float rms(float x) { float local = x; return local; }
+__constant__ float gamma[3], eps = 1e-6f;
+__device__ __align__(16) float aligned[8]; __device__ alignas(16) struct Sizes twice[2];
+__global__ void k(float *y) { static __device__ int inner; y[0] = inner++ + sizes.rows + eps; }
+}
+__constant__ struct { int a; float b[2]; } unnamed; __constant__ struct Named { int a; } named = {1};
+struct Other { static __device__ int member() { return 0; } }; float __device__ first;
+template <typename T> __device__ T general;
+__device__ enum Which { NONE, SOME } which; __device__ struct Alone { int a; };
+"""
+
+
+def test_variables_are_found_however_they_are_declared() -> None:
+    module = Module(compile_source(VARIABLES).library)
+    sizes = {
+        **{"sizes": 8, "gamma": 12, "eps": 4, "aligned": 32, "twice": 16},
+        **{"unnamed": 12, "named": 4, "first": 4, "which": 4},
+    }
+    assert {name: module.global_address(name)[1] for name in sizes} == sizes
+    constant = {variable.name for variable in module.variables if variable.constant}
+    assert constant == {"sizes", "gamma", "eps", "unnamed", "named"}
+    for name in ("inner", "local", "sum", "member", "general", "Alone"):
+        with pytest.raises(KeyError):
+            module.global_address(name)
