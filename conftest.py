@@ -48,25 +48,21 @@ CHROMIUM_ARGUMENTS = [
 hypothesis.settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
 hypothesis.settings.load_profile("repeatable")
 
+TOGETHER = ("tests/e2e/", "tests/faults/")
+"""Folders whose files share a platform. It takes seconds to start, and a part of a core while it
+runs: all of a folder's files go to one process."""
+
 BEGIN_WITH = (
-    "tests/platform/test_supervisor.py",
+    "tests/e2e/test_budgets.py",
     "tests/faults/test_steps.py",
     "gpu_worker/tests/cupy/test_stored.py",
-    "tests/e2e/test_budgets.py",
+    "tests/platform/test_supervisor.py",
     "gpu_worker/tests/test_stored_submissions.py",
     "tests/platform/test_real_services.py",
-    "tests/e2e/test_exercise_page.py",
     "grader/tests/test_fuzzed_verdicts.py",
-    "tests/faults/test_services.py",
     "courses/tests/test_admin.py",
-    "tests/e2e/test_main_job.py",
-    "tests/faults/test_random_kills.py",
     "gpu_worker/tests/cuda/test_reference_kernels.py",
-    "tests/e2e/test_reading.py",
-    "tests/e2e/test_author_and_grader.py",
     "courses/tests/test_admin_conflicts.py",
-    "tests/e2e/test_bad_input.py",
-    "tests/faults/test_turns.py",
     "gpu_worker/tests/test_mistakes.py",
     "tests/platform/test_run_script.py",
     "gpu_worker/tests/test_containment_users.py",
@@ -83,6 +79,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="only the tests that use the database: what a second database has to repeat",
     )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """Hand out tests by files, and by folders where files share a platform."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByPlatform(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            folders = (folder for folder in TOGETHER if nodeid.startswith(folder))
+            return next(folders, super()._split_scope(nodeid))
+
+    return ByPlatform(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

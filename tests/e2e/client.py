@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from tests.platform.instance import DEMO_PASSWORD, PATIENCE_SECONDS
+from tests.platform.instance import DEMO_PASSWORD, PATIENCE_SECONDS, pause
 
 
 class Client:
@@ -48,11 +48,11 @@ class Client:
 
 
 def wait_until_finished(client: Client, path: str) -> dict[str, Any]:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline:
+    begun = time.monotonic()
+    while time.monotonic() < begun + PATIENCE_SECONDS:
         status, _, detail = client.call("GET", path)
         assert status == 200
         if detail["state"] == "finished":
             return dict(detail)
-        time.sleep(0.1)
+        pause(begun, least_seconds=0.1)
     raise AssertionError(f"the submission was not graded within {PATIENCE_SECONDS:g} s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ CHAPTER_TITLE = "Deep Neural Representations & Normalization Mathematics"
 FOLDER = PROJECT / "courses" / "library" / COURSE / CHAPTER
 
 
+@cache
 def chapter() -> dict[str, Any]:
     return dict(yaml.safe_load((FOLDER / "chapter.yaml").read_text(encoding="utf-8")))
 

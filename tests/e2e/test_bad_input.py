@@ -32,7 +32,12 @@ def learner(platform_instance: Instance) -> Client:
             "contract_error",
             "RMSNormScratch",
         ),
-        (EPS_INSIDE_THE_ROOT + "\nwhile True:\n    pass\n", "time_limit", "s"),
+        (
+            # It waits: that one that computes is stopped is tested where the limit may be short.
+            EPS_INSIDE_THE_ROOT + "\nimport time\nwhile True:\n    time.sleep(0.01)\n",
+            "time_limit",
+            "s",
+        ),
         (
             EPS_INSIDE_THE_ROOT + "\nfor _ in range(1000):\n    print('x' * 2**20)\n",
             "output_limit",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.platform.instance import DEMO_PASSWORD, PATIENCE_SECONDS, PROJECT
+from tests.platform.instance import DEMO_PASSWORD, PATIENCE_SECONDS, PROJECT, pause
 
 FINAL_STATE = "finished"
 
@@ -75,10 +75,10 @@ class Client:
 
     def verdict(self, submission: str, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
         """Wait for the final state and return the submission."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
+        begun = time.monotonic()
+        while time.monotonic() < begun + seconds:
             data = self.call("GET", f"submissions/{submission}/")
             if data["state"] == FINAL_STATE:
                 return data
-            time.sleep(0.02)
+            pause(begun, least_seconds=0.02)
         raise AssertionError(f"no verdict within {seconds:g} s: {data}")

@@ -23,6 +23,7 @@ DEMO_PASSWORD = "demo-password-of-the-tests"
 READY = re.compile(r"LearnML is ready after ([0-9.]+) s: (http://\S+)")
 # For what never comes, not for what a busy machine does late: a wait ends with what it waits for.
 PATIENCE_SECONDS = 180.0
+LONGEST_PAUSE_SECONDS = 0.25
 # What a developer's shell may hold and an instance under test must not see.
 OUTSIDE_VARIABLES = (
     *("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "PORT"),
@@ -63,13 +64,22 @@ def with_this_process() -> list[str]:
     return [program, "--pdeathsig", "TERM", "--"] if program else []
 
 
+def pause(since: float, least_seconds: float = 0.05) -> None:
+    """Sleep before asking again for what is waited for since then, a monotonic time.
+
+    The longer that is, the less often: asking takes time from what answers.
+    """
+    waited = time.monotonic() - since
+    time.sleep(min(max(least_seconds, waited / 20), LONGEST_PAUSE_SECONDS))
+
+
 def wait_for(what: Callable[[], T | None], seconds: float, text: str) -> T:
     """Return the first true answer of `what`; fail with `text` if there is none in time."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    begun = time.monotonic()
+    while time.monotonic() < begun + seconds:
         if answer := what():
             return answer
-        time.sleep(0.05)
+        pause(begun)
     raise AssertionError(f"waited {seconds:g} s in vain: {text}")
 
 

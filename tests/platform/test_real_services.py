@@ -26,10 +26,6 @@ def assert_grades(instance: Instance) -> None:
     assert broken["outcome"] == "contract_error"
 
 
-def test_embedded_services_grade(platform_instance: Instance) -> None:
-    assert_grades(platform_instance)
-
-
 def test_real_postgres_is_used_instead_of_the_file(
     make_instance: MakeInstance, postgres_server: str
 ) -> None:
@@ -71,6 +67,10 @@ def instance(make_module_instance: MakeInstance) -> Instance:
         LEARNML_HEARTBEAT_TIMEOUT_SECONDS="6",
         LEARNML_SWEEP_INTERVAL_SECONDS="1",
     )
+
+
+def test_embedded_services_grade(instance: Instance) -> None:
+    assert_grades(instance)
 
 
 def test_submission_survives_the_death_of_its_worker(instance: Instance) -> None:
