@@ -109,10 +109,12 @@ def of_resources(row: CountedCall) -> Iterator[str]:
                 f"{row.direction}, {kernel.name}: {kernel.spilled_bytes} bytes a thread do not fit "
                 "into registers and are kept in slow memory. Hold fewer values a thread."
             )
-        if kernel.occupancy is not None and kernel.occupancy < _LOW_OCCUPANCY:
+        # Of none at all, an error tells: the launch is refused.
+        if kernel.occupancy and kernel.occupancy < _LOW_OCCUPANCY:
+            bounds = "bound" if kernel.occupancy_limit == "registers" else "bounds"
             yield (
                 f"{row.direction}, {kernel.name}: {kernel.occupancy:.0%} of the warps can run at "
-                f"once; {kernel.occupancy_limit} bounds it."
+                f"once; {kernel.occupancy_limit} {bounds} it."
             )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import Budget
 from gpu_worker.judge.occupancy import CHIP_BYTES, local_bytes
@@ -28,7 +29,8 @@ _ONLY_LAUNCHES: Final = (
 class Spent:
     """One budget, and the call that was counted for it; None where none was.
 
-    `refused` is why NVIDIA's compiler refuses a kernel that the call launched, None if it does not.
+    `refused` is why NVIDIA's compiler refuses a kernel that the call launched, or why a device
+    refuses some launch of the submission; None if neither does.
     """
 
     budget: Budget
@@ -68,7 +70,7 @@ class Spent:
 
     @property
     def by_its_source(self) -> bool:
-        """Whether a kernel that NVIDIA's compiler refuses is what speaks against the call."""
+        """Whether a kernel that no device runs is what speaks against the call."""
         return self.refused is not None and not self.too_much and not self.by_the_host
 
     @property
@@ -109,7 +111,7 @@ class Spent:
 
 
 Refused = Mapping[tuple[tuple[int, ...], str], Finding]
-"""Why NVIDIA's compiler refuses a kernel of a call, by the call's shape and direction."""
+"""Why a device would not run a kernel of a call, by the call's shape and direction."""
 
 
 def spent(
@@ -181,6 +183,12 @@ def _measured(over: Spent) -> str:
             f"{over.moved:.3g} times the bytes of x, and must move "
             f"{call.bytes_least / over.array_bytes:.3g} times: the budget is about what the device "
             "does."
+        )
+    if over.refused and over.by_its_source and over.refused.kind == Kind.LAUNCH_SIZE:
+        kernel = f", kernel {over.refused.kernel}" if over.refused.kernel else ""
+        return (
+            f"But a launch is one that no device makes ({over.refused.case}{kernel}). "
+            f"{over.refused.message}"
         )
     if over.refused and over.by_its_source:
         line = f" (line {over.refused.line} of your file)" if over.refused.line else ""

@@ -14,6 +14,7 @@ import shutil
 import time
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -46,6 +47,18 @@ _TOO_MANY: Final = "The program asked for more kernels than one submission may b
 _TOO_LONG: Final = "Building this submission's kernels took more processor time than allowed."
 
 
+@dataclass(frozen=True, slots=True)
+class LargeLaunch:
+    """The largest block that a kernel was launched with: its threads, the length of a row in that
+    case, which case that is, and whether nothing of it is secret.
+    """
+
+    threads: int
+    columns: int
+    case: str
+    shown: bool
+
+
 class Builds:
     """The builds of one grading. Answers go to `folder`, which is emptied for each run."""
 
@@ -73,6 +86,10 @@ class Builds:
         """The present run's requests by their number."""
         self.diagnostics: dict[int, list[dict[str, Any]]] = {}
         """What the compiler found in each of them."""
+        self.large: dict[tuple[BuildRequest, str], LargeLaunch] = {}
+        """The launches of kernels, by build and name, that may take more registers than there are:
+        of all runs, see `registers`.
+        """
 
     def __enter__(self) -> Self:
         return self

@@ -24,6 +24,7 @@ from gpu_worker.judge.findings import of_devices_compiler, shown_names
 from gpu_worker.judge.kernel_track import adjusted
 from gpu_worker.judge.notes import ArrayTraffic, KernelNote, Noted, read_notes
 from gpu_worker.judge.occupancy import occupancy
+from gpu_worker.judge.registers import refused_launches, remember
 from gpu_worker.judge.timed_calls import ARRAYS_MOVED
 from gpu_worker.protocol import Counted, CountedCall, Finding, KernelCounts
 from gpu_worker.sandbox.client import Zygote
@@ -50,8 +51,9 @@ class Count:
 
     `counts` is empty where a result is wrong, or the notes cannot be read. `counted` is what the
     report shows: the counts of the exercise's counted shape. `findings` are of NVIDIA's compiler:
-    why a device would not run the kernels. `refused` has the first of them for each call that
-    launched such a kernel, by shape and direction.
+    why a device would not run the kernels, nor those of earlier runs for want of registers.
+    `refused` has the first of them for each call that launched such a kernel, by shape and
+    direction; for want of registers it is each call that budgets are about.
     """
 
     execution: Execution
@@ -101,8 +103,13 @@ def count(
             for case, of_case in zip(cases, noted, strict=True)
         ]
         result.counted = result.counts[0] if exercise.counted_shape else None
-        result.findings = _refused(source, everything, builds)
+        remember(builds, everything, cases, shown=True)
+        launches = refused_launches(source, builds)
+        result.findings = [*_refused(source, everything, builds), *launches]
         result.refused = _refused_calls(exercise, source, cases, noted, builds)
+        for budget in exercise.budgets if launches else ():
+            # Wherever it was launched: no device runs the whole submission.
+            result.refused.setdefault((budget.shape, budget.direction), launches[0])
     return result
 
 

@@ -94,6 +94,11 @@ def shown_names(source: str) -> Callable[[str], str]:
     return _LineFinder(source).name
 
 
+def wrote(source: str, request: BuildRequest) -> bool:
+    """Tell whether a build is of CUDA source that stands in the learner's file as it is."""
+    return _LineFinder(source).wrote(request)
+
+
 def _of_launches(
     finder: _LineFinder,
     requests: Mapping[int, BuildRequest],

@@ -16,6 +16,7 @@ from gpu_worker.judge.execution import FLAGGED_STOP, MUCH_BUILDING, Execution, S
 from gpu_worker.judge.findings import findings, merged
 from gpu_worker.judge.kernel_faults import MEANINGS
 from gpu_worker.judge.notes import read_notes
+from gpu_worker.judge.registers import remember
 from gpu_worker.judge.transcript import Raised
 from gpu_worker.protocol import Failure, Finding, Mistake, Outcome
 from gpu_worker.sandbox.client import RunResult
@@ -55,10 +56,15 @@ def adjusted(execution: Execution, builds: Builds) -> Stop | None:
 def findings_of(
     source: str, builds: Builds, run: RunResult, cases: Sequence[Case]
 ) -> list[Finding]:
-    """Return what was found of kernels in a run; nothing where its notes are forged."""
+    """Return what was found of kernels in a run; nothing where its notes are forged.
+
+    Which of them had large blocks is kept until all runs are done: see `registers`.
+    """
     if builds.forged or _notes_are_forged(run):
         return []
-    return findings(source, builds.requests, builds.diagnostics, read_notes(run.frames), cases)
+    noted = read_notes(run.frames)
+    remember(builds, noted, cases, shown=all(case.public for case in cases))
+    return findings(source, builds.requests, builds.diagnostics, noted, cases)
 
 
 def explained(

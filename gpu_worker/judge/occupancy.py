@@ -12,6 +12,7 @@ from typing import Final
 WARP: Final = 32
 WARPS: Final = 64
 BLOCKS: Final = 32
+BLOCK_THREADS: Final = 1024
 REGISTERS: Final = 65_536
 REGISTERS_AT_ONCE: Final = 256
 """Registers are given to a warp in portions of this size."""
@@ -40,13 +41,33 @@ def local_bytes(threads: int, bytes_a_thread: int) -> int:
     return -(-threads // WARP) * WARP * bytes_a_thread
 
 
+def registers_of_block(threads: int, registers: int) -> int:
+    """Return how many registers a device takes a block to need, with so many for each thread.
+
+    It refuses the launch if they are more than `REGISTERS`. It counts the warps as if each of the
+    partitions had as many.
+    """
+    warps = -(-threads // (WARP * PARTITIONS)) * PARTITIONS
+    return warps * _of_a_warp(registers)
+
+
+def most_threads(registers: int) -> int:
+    """Return how many threads a block can have with so many registers for each."""
+    warps = REGISTERS // PARTITIONS // _of_a_warp(registers) * PARTITIONS
+    return min(BLOCK_THREADS, warps * WARP)
+
+
+def _of_a_warp(registers: int) -> int:
+    return -(-registers * WARP // REGISTERS_AT_ONCE) * REGISTERS_AT_ONCE
+
+
 def occupancy(threads: int, registers: int, shared_bytes: int) -> Occupancy:
     """Return the occupancy for blocks of so many threads, registers a thread, shared bytes."""
     warps = max(1, -(-threads // WARP))
     bounds = {"the number of blocks": BLOCKS, "the number of threads": WARPS // warps}
     if registers:
-        a_warp = -(-registers * WARP // REGISTERS_AT_ONCE) * REGISTERS_AT_ONCE
-        bounds["registers"] = REGISTERS // PARTITIONS // a_warp * PARTITIONS // warps
+        a_quarter = REGISTERS // PARTITIONS // _of_a_warp(registers)
+        bounds["registers"] = a_quarter * PARTITIONS // warps
     if shared_bytes:
         a_block = -(-(shared_bytes + SHARED_BYTES_RESERVED) // SHARED_BYTES_AT_ONCE)
         bounds["shared memory"] = SHARED_BYTES // (a_block * SHARED_BYTES_AT_ONCE)

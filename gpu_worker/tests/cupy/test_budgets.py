@@ -122,6 +122,11 @@ def test_a_kernel_that_no_device_takes_is_over_its_budget() -> None:
     assert (failure := over_budget(spendings)) is not None
     assert "runs here (line 7 of your file). On a device: expression must" in failure.message
     assert FORWARD.budgets[0].explanation not in failure.message
+    # So is what has a launch that no device makes, whatever call launched it.
+    launch = found.model_copy(update={"kind": "launch-size", "case": "normal, shape (2, 8192)"})
+    spendings = spent(FORWARD, counts, {((16, 1024), "forward"): launch})
+    assert (failure := over_budget(spendings)) is not None
+    assert "no device makes (normal, shape (2, 8192)). On a device:" in failure.message
     # What is moved too often is told first: that helps also who has mended the source.
     spendings = spent(FORWARD, [counted((16, 1024), 3.0), counts[1]], refused)
     assert (failure := over_budget(spendings)) is not None

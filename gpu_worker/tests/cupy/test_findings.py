@@ -10,10 +10,13 @@ import pytest
 from gpu_worker.cuda_cpu.device.kinds import Kind as FaultKind
 from gpu_worker.exercises import get
 from gpu_worker.judge import casegen, findings, kernel_track
+from gpu_worker.judge.builds import Builds
+from gpu_worker.judge.case import describe
 from gpu_worker.judge.diagnosis import as_message
 from gpu_worker.judge.kernel_faults import MEANINGS
 from gpu_worker.judge.notes import read_notes
-from gpu_worker.judge.occupancy import occupancy
+from gpu_worker.judge.occupancy import most_threads, occupancy, registers_of_block
+from gpu_worker.judge.registers import refused_launches, remember
 from gpu_worker.sandbox.inside.building import BuildRequest, decode_build, encode_build
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
 from gpu_worker.tests.cupy.conftest import GradeCupy
@@ -186,6 +189,60 @@ def test_occupancy_is_what_bounds_it(
     result = occupancy(threads, registers, shared)
     assert result.share == pytest.approx(share)
     assert limit in result.limit
+
+
+def test_registers_are_shared_out_to_whole_warps_of_each_quarter() -> None:
+    # Of the header's own check: eights for each thread, and as many warps in each quarter.
+    assert registers_of_block(1024, 64) == registers_of_block(256, 255) == 65_536
+    assert registers_of_block(1024, 65) == 1024 * 72
+    assert registers_of_block(257, 168) == 384 * 168 < 65_536 < registers_of_block(257, 169)
+    assert [most_threads(n) for n in (32, 64, 65, 92, 168, 169, 255)] == [
+        *(1024, 1024, 896, 640, 384, 256, 256),
+    ]  # fmt: skip
+
+
+LARGE = """__global__ void twice(float* x) { x[threadIdx.x] *= 2; }
+THREADS = 1024"""
+
+
+@pytest.mark.parametrize(
+    ("block", "registers", "source", "public", "words"),
+    [
+        ([1024, 1, 1], 65, LARGE, False, ("1,024 threads take 73,728", "65 reg", "bounds__(1024)")),
+        ([1024, 1, 1], 65, LARGE.replace("1024", "n"), True, ("1,024 threads", "for 896 threads")),
+        ([32, 32, 1], 65, LARGE.replace("1024", "n"), False, ("65 registers", "for 896 threads")),
+        ([32, 32, 1], 65, "f(x)", False, ("its threads take more than the 65,536",)),
+        ([1024, 1, 1], 64, LARGE, False, ()),
+    ],
+)
+def test_too_many_registers_are_told_of_without_a_hidden_number(
+    monkeypatch: pytest.MonkeyPatch,
+    block: list[int],
+    registers: int,
+    source: str,
+    public: bool,
+    words: tuple[str, ...],
+) -> None:
+    monkeypatch.setattr(
+        "gpu_worker.judge.registers.resources_of", lambda *_: {"twice": {"registers": registers}}
+    )
+    kernel = {
+        "name": "twice", "build": 0, "grid": [1], "shared_mem": 0, "launches": 1,
+        "counters": {"barriers": 0, "global_bytes_read": 0, "global_bytes_written": 0},
+    }  # fmt: skip
+    kernels = [{**kernel, "block": one} for one in ([257, 1, 1], block)]
+    kernels.append({**kernel, "name": "other", "generated": True, "block": [1024]})
+    noted = read_notes([Frame(Kind.NOTES, 1, 0, json.dumps({"kernels": kernels}).encode())])
+    cases = casegen.public_cases(get("rmsnorm"))
+    builds = Builds("", {})
+    builds.requests[0] = BuildRequest(LARGE.partition("\n")[0], (), ())
+    remember(builds, noted, cases, shown=public)
+    told = refused_launches(source, builds)
+    assert len(told) == bool(words)
+    for item in told:
+        assert all(word in item.message for word in words)
+        assert (item.kind, item.severity, item.case) == ("launch-size", "error", describe(cases[1]))
+        assert public or "1024" in source or "024" not in item.message
 
 
 def about_argument(number: int, severity: str) -> dict[str, Any]:

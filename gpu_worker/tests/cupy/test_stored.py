@@ -42,6 +42,7 @@ NEED_HIDDEN_CASES = {
     "product_beyond_32_bits",
     "reads_for_each_sum",
     "reads_x_twice",
+    "registers_for_too_few_threads",
     "row_as_long_as_the_block",
     "row_in_an_array_of_a_thread",
     "row_in_shared_memory",
