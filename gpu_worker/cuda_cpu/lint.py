@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from gpu_worker.cuda_cpu import cleaning
 from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
 from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
 from gpu_worker.cuda_cpu.translating import Translation
@@ -30,12 +31,28 @@ _CAST_OF_QUOTIENT: Final = re.compile(
     r"|\b(?:float|double)\s*\(\s*([A-Za-z_]\w*)\s*/\s*([A-Za-z_]\w*)\s*\)"
 )
 _PLAIN_QUOTIENT: Final = re.compile(r"^\s*([A-Za-z_]\w*)\s*/\s*([A-Za-z_]\w*)\s*$")
+_STRING: Final = re.compile(r'"(?:\\.|[^"\\\n])*"')
+_OF_NUMBERS: Final = re.compile(
+    r"(?<![\w.'])(?P<top>\d{1,18})[uUlL]{0,3}\s*/\s*(?P<bottom>\d{1,18})[uUlL]{0,3}(?![\w.'])"
+)
+_WHOLE: Final = re.compile(
+    r"\s*(?:(?:for\s*\(|static|constexpr|const|volatile|__\w+__)\s*)*"
+    r"(?:(?:unsigned|signed|long|short|int|char|bool|size_t|ptrdiff_t|u?int\d+_t|enum|dim3)\b"
+    r"|(?:static_assert|case|if\s+constexpr)\b|(?P<name>[A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)?[-+*/]?=[^=])"
+)
+"""Begins a statement that is about whole numbers, or assigns to a name."""
+_ARGUMENT_OF_TEMPLATE: Final = re.compile(r"[A-Za-z_]\w*\s*<[^<>;(){}&|]*\Z")
+_END_OF_TEMPLATE: Final = re.compile(r"[^<>;(){}&|]*>")
+_OF_FRACTIONS: Final = re.compile(
+    r"\b(?:float|double|half)\b|\d\.|\b(?:pow|r?sqrt|exp|log|fma|fmax|fmin|fabs)\w*\s*\("
+)
+_LONGEST: Final = 400
 _SIZES: Final = frozenset(f"{name}.{axis}" for name in ("blockDim", "gridDim") for axis in "xyz")
 
 
 def notes(translation: Translation) -> Iterator[Diagnostic]:
     """Yield what looks wrong in the text, by line."""
-    code = translation.code
+    code = _STRING.sub(lambda text: cleaning.blank(text[0]), translation.code)
     integers = _integers(code)
     seen: set[int] = set()
     for start, top, bottom in _suspects(code, integers):
@@ -44,6 +61,8 @@ def notes(translation: Translation) -> Iterator[Diagnostic]:
             continue
         seen.add(line)
         effect = f": it is 0 for every {bottom} above {top}" if top.isdigit() else ""
+        if bottom.isdigit():
+            effect = f": it is {int(top) // int(bottom)}"
         float_top = f"{top}.0f" if top.isdigit() else f"(float){top}"
         message = (
             f"{top} / {bottom} divides integers, and drops what is behind the point{effect}. For "
@@ -72,6 +91,55 @@ def _suspects(code: str, integers: frozenset[str]) -> Iterator[tuple[int, str, s
         quotient = _PLAIN_QUOTIENT.match(match[2])
         if quotient and quotient[1] in integers and quotient[2] in integers:
             yield match.start(2), quotient[1], quotient[2]
+    for match in _OF_NUMBERS.finditer(code):
+        top, bottom = int(match["top"]), int(match["bottom"])
+        if (
+            bottom
+            and top % bottom
+            and _means_fraction(code, match, integers, below_one=top < bottom)
+        ):
+            yield match.start(), match["top"], match["bottom"]
+
+
+def _means_fraction(
+    code: str, match: re.Match[str], integers: frozenset[str], *, below_one: bool
+) -> bool:
+    """Return whether a quotient of two numbers stands where a fraction is meant.
+
+    A 0 is meant nowhere but in a size; what is above 1 may be a number of blocks.
+    """
+    statement = _statement_before(code, match.start())
+    before = statement.rstrip()
+    # Of n * 3 / 4 the product is divided, of (float)1 / 2 a float.
+    if before.endswith(("*", "/", "%", ")", "]")) or _in_square_brackets(before):
+        return False
+    if _ARGUMENT_OF_TEMPLATE.search(before) and _END_OF_TEMPLATE.match(code, match.end()):
+        return False
+    whole = _WHOLE.match(statement)
+    if whole and (whole["name"] is None or whole["name"] in integers):
+        return False
+    return below_one or bool(_OF_FRACTIONS.search(statement) and not before.endswith(("<", ">")))
+
+
+def _statement_before(code: str, at: int) -> str:
+    """Return the beginning of the statement that goes on at a place."""
+    text = code[max(0, at - _LONGEST) : at]
+    start = len(text)
+    while (start := max(text.rfind(mark, 0, start) for mark in ";{}")) >= 0:
+        # The braces of a list of values begin no statement.
+        if text[start] != "{" or not text[:start].rstrip().endswith(("=", "]", ",", "{")):
+            break
+    return text[start + 1 :]
+
+
+def _in_square_brackets(before: str) -> bool:
+    depth = 0
+    for character in reversed(before):
+        depth += (character in ")]") - (character in "([")
+        if depth < 0 and character == "[":
+            return True
+        depth = max(depth, 0)
+    return False
 
 
 def _kernel_at(translation: Translation, line: int) -> str:

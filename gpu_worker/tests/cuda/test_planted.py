@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_worker.cuda_cpu import CompileError, compile_source
+from gpu_worker.cuda_cpu import CompileError, compile_source, lint
 from gpu_worker.cuda_cpu.device import unwritten_output
+from gpu_worker.cuda_cpu.translating import translate
 from gpu_worker.tests.cuda.device import Device, kernel
 from gpu_worker.tests.cuda.planted import PLANTED
 from gpu_worker.tests.cuda.planting import Planted
@@ -108,12 +109,19 @@ def test_what_the_host_wrote_counts_as_written() -> None:
         ("int blocks = (n + 255) / 256;\n y[0] = blocks;", None),
         ("float f = (float)m / n;\n y[0] = f + threadIdx.x / 32;", None),
         ("// 1 / n of integers\n y[0] = x / n;", None),
+        ("\n y[0] = pow(x, -1/2);", 3),
+        ("float third = x * (1u / 3);\n y[0] = third;", 2),
+        ("y[0] = 2.f * powf(x, 3 / 2);", 2),
+        ("float f[] = {2, 1 / 2};\n y[0] = f[0];", 2),
+        ("y[7 / 2] = x * 1 / 2 + (float)1 / 2 + 1 / 2.f + 4 / 2;", None),
+        ("const int share = 7 / 2;\n int parts[9 / 2] = {7 / 2};\n y[share + parts[0]] = 1;", None),
+        ("for (int i = 5 / 2; i < 1000 / 256; i++) y[i] = (n + 3) / 4 * x;", None),
     ],
 )
 def test_divisions_of_integers_are_noted(body: str, line: int | None) -> None:
     source = f'extern "C" __global__ void f(float *y, int n, int m, float x) {{\n{body}\n}}'
 
-    notes = compile_source(source).diagnostics
+    notes = lint.notes(translate(source, (), {}))
 
     assert [(note.kind, note.line) for note in notes] == (
         [("integer-division", line)] if line else []
