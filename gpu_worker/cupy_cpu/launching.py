@@ -17,6 +17,10 @@ from .pointers import Address
 
 COMPARED_LAUNCHES: Final = 6
 """So many first launches of a kernel run forwards and backwards, and must agree bit for bit."""
+SHUFFLED_LAUNCHES: Final = 3
+"""So many of them run in a random order too: where the first thread and the last write the same,
+those between them may not.
+"""
 GROWTH: Final = 2
 """So do launches of so many times the blocks or threads of all that ran so before: what one block
 cannot show, many may.
@@ -112,7 +116,8 @@ class Launcher:
         order: dict[str, Any] = {"order": ("random", "forward", "reverse")[self._launches % 3]}
         shares = any(isinstance(value, ArrayStructure) and value.shared for value in given)
         if (shares or not self._is_generated) and self._is_compared(grid, block):
-            order = {"orders": ("forward", "reverse")}
+            shuffled = ("random",) if self._launches < SHUFFLED_LAUNCHES else ()
+            order = {"orders": ("forward", "reverse", *shuffled)}
         self._launches += 1
         try:
             report = self.kernel.launch(

@@ -239,6 +239,18 @@ def test_orders_are_compared_again_once_a_launch_is_larger() -> None:
     assert [item["kind"] for item in findings.take()["diagnostics"]] == ["order-dependent"]
 
 
+def test_what_threads_between_the_first_and_the_last_write_is_compared_too() -> None:
+    ends = cp.RawKernel(
+        'extern "C" __global__ void ends(int* y) { __shared__ int s; '
+        "if (threadIdx.x % 32 == 0) s = threadIdx.x % 224; __syncthreads(); y[threadIdx.x] = s; }",
+        "ends",
+    )
+    y = cp.zeros(256, cp.int32)
+    for _ in range(3):
+        ends((1,), (256,), (y,))
+    assert [item["kind"] for item in findings.take()["diagnostics"]] == ["order-dependent"]
+
+
 def test_the_largest_launches_run_once_where_a_smaller_one_ran_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
