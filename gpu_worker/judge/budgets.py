@@ -16,12 +16,14 @@ from typing import Final
 from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import Budget
+from gpu_worker.judge.counting import MAX_KERNELS
 from gpu_worker.judge.occupancy import CHIP_BYTES, local_bytes
 from gpu_worker.protocol import Counted, CountedCall, Failure, Finding, GroupResult
 
-_ONLY_LAUNCHES: Final = (
-    "What is moved would do, but a copy from one array to another is a launch too, and so is every "
-    "operation between arrays."
+_ONLY_LAUNCHES: Final = "What is moved would do."
+_NOT_KERNELS: Final = (
+    "to fill a new array, as cp.zeros does, is a launch, and so are a copy from one array to "
+    "another and every operation between arrays."
 )
 
 
@@ -78,6 +80,14 @@ class Spent:
         """Whether more was launched than is allowed."""
         most = self.budget.launches
         return self.call is not None and most is not None and self.call.launches > most
+
+    @property
+    def others(self) -> int:
+        """How many launches are of no kernel of the learner's; 0 where not all are listed."""
+        call = self.call
+        if call is None or len(call.kernels) >= MAX_KERNELS:
+            return 0
+        return max(0, call.launches - sum(one.launches for one in call.kernels))
 
     @property
     def only_launches(self) -> bool:
@@ -161,7 +171,13 @@ def over_budget(spendings: Sequence[Spent]) -> Failure | None:
     over = next((one for one in spendings if not one.kept), None)
     if over is None:
         return None
-    reason = f"{_measured(over)} {_ONLY_LAUNCHES}" if over.only_launches else _measured(over)
+    reason = _measured(over)
+    if over.only_launches:
+        reason += f" {_ONLY_LAUNCHES}"
+    if over.call and over.too_many and over.others and not over.too_little:
+        is_one = "is no kernel" if over.others == 1 else "are no kernels"
+        of_all = f"Of the {_launches(over.call.launches)} {over.others} {is_one} of yours"
+        reason += f" {of_all}: {_NOT_KERNELS}"
     # What is said of bytes and launches is no help where no device takes the source.
     explained = reason if over.by_its_source else f"{reason} {over.budget.explanation}"
     return Failure(message=f"Every result is right. {explained}")

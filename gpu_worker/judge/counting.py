@@ -31,7 +31,7 @@ from gpu_worker.sandbox.client import Zygote
 from gpu_worker.sandbox.inside.wire import ArrayValue, WireError
 
 _MAX_CALLS: Final = 8
-_MAX_KERNELS: Final = 8
+MAX_KERNELS: Final = 8
 _MAX_ADVICE: Final = 8
 _NAMED: Final = 0.9
 _OWN_LOCAL_BYTES: Final = 512
@@ -178,7 +178,7 @@ def _counted(
     for item in noted:
         said += _of_kernels(case, item, builds, shown)
     for item, row in calls:
-        for kernel in item.notes.kernels[:_MAX_KERNELS]:
+        for kernel in item.notes.kernels[:MAX_KERNELS]:
             name = shown(kernel.name)
             told = _with_labels(kernel, names)
             said += advice.read_again(exercise, row, _of_one_launch(told), name, size)
@@ -192,7 +192,7 @@ def _counted(
 def _of_kernels(case: Case, item: Noted, builds: Builds, shown: ShownName) -> Iterator[str]:
     """Yield which lines of the kernels of one call waste what they move."""
     direction = case.script.operations[item.position].kind
-    for kernel in item.notes.kernels[:_MAX_KERNELS]:
+    for kernel in item.notes.kernels[:MAX_KERNELS]:
         request, name = builds.requests.get(kernel.build), shown(kernel.name)
         lines = request.source.count("\n") + 1 if request else 0
         yield from advice.of_accesses(direction, kernel, name, lines)
@@ -268,7 +268,7 @@ def _ran(noted: Sequence[Noted], *, generated: bool) -> dict[int, set[str]]:
     """
     ran: dict[int, set[str]] = defaultdict(set)
     for item in noted:
-        for kernel in item.notes.kernels[:_MAX_KERNELS]:
+        for kernel in item.notes.kernels[:MAX_KERNELS]:
             if generated or not kernel.generated:
                 ran[kernel.build].add(kernel.name)
     return ran
@@ -287,7 +287,7 @@ def _call(case: Case, item: Noted, needs: Needs, shown: ShownName) -> CountedCal
         bytes_least=ARRAYS_MOVED[direction] * _array_bytes(case),
         launches=counts.launches,
         kernels=[
-            _kernel(kernel, case, needs, shown) for kernel in item.notes.kernels[:_MAX_KERNELS]
+            _kernel(kernel, case, needs, shown) for kernel in item.notes.kernels[:MAX_KERNELS]
         ],
     )
 

@@ -23,6 +23,10 @@ from gpu_worker.sandbox.inside import wire
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
 
 FORWARD = get("rmsnorm_fused_forward")
+KERNEL = KernelCounts(
+    name="k", launches=1, grid=[16], block=[256], shared_bytes=0, barriers_per_row=1,
+    coalescing=1.0, bank_conflicts=0, registers=None, spilled_bytes=None, occupancy=None,
+)  # fmt: skip
 STEPS = [slug for slug in slugs() if get(slug).budgets]
 
 
@@ -59,7 +63,16 @@ def test_over_one_budget_the_numbers_and_the_way_out_are_told() -> None:
 def test_launches_have_a_bound_of_their_own() -> None:
     passed, kept, message = judged(counted((16, 1024), 2.0, 2), counted((8, 4096), 2.0))
     assert (passed, kept) == (False, 1)
-    assert "in 2 launches; allowed are 2.25 times in 1 launch. What is moved would do," in message
+    assert "in 2 launches; allowed are 2.25 times in 1 launch. What is moved would do." in message
+    assert "Of the 2 launches 2 are no kernels of yours: to fill a new array" in message
+    # Also where more is moved than is allowed, if one of several launches is of a kernel.
+    item = counted((16, 1024), 3.0, 2)
+    item.rows[0].kernels.append(KERNEL)
+    _, _, message = judged(item, counted((8, 4096), 2.0))
+    assert "Of the 2 launches 1 is no kernel of yours:" in message
+    assert "What is moved would do" not in message
+    item.rows[0].kernels.append(KERNEL)
+    assert "of yours" not in judged(item, counted((8, 4096), 2.0))[2]
 
 
 def test_what_launches_nothing_was_not_done_on_the_device() -> None:
@@ -70,15 +83,11 @@ def test_what_launches_nothing_was_not_done_on_the_device() -> None:
 
 def test_loads_and_stores_have_a_width() -> None:
     exercise = get("rmsnorm_sixteen_bytes")
-    kernel = KernelCounts(
-        name="k", launches=1, grid=[16], block=[256], shared_bytes=0, barriers_per_row=1,
-        coalescing=1.0, bank_conflicts=0, registers=None, spilled_bytes=None, occupancy=None,
-    )  # fmt: skip
     for wide, less, kept in ((16.0, 12.0, 2), (16.0, 11.9, 1), (8.0, None, 0)):
         counts = [counted((16, 1024), 2.0), counted((8, 4096), 2.0)]
         for item, at_once in zip(counts, (wide, less), strict=True):
             item.rows[0] = item.rows[0].model_copy(
-                update={"kernels": [kernel.model_copy(update={"bytes_at_once": at_once})]}
+                update={"kernels": [KERNEL.model_copy(update={"bytes_at_once": at_once})]}
             )
         (group,) = budget_results(exercise, spent(exercise, counts))
         assert group.cases_passed == kept
