@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import runpy
 import sys
@@ -25,7 +26,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import gpu_worker.cupy_cpu
+from gpu_worker.cuda_cpu import resources
+from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
+from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
 from gpu_worker.cupy_cpu import host
+from gpu_worker.cupy_cpu.compiler import LocalBuilder
+from gpu_worker.judge.registers import SMALL, in_numbers
 
 EXIT_CLEAN: Final = 0
 EXIT_FOUND: Final = 1
@@ -39,9 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unusable:
         sys.stderr.write(f"{unusable}\n")
         return EXIT_UNUSABLE
+    builder = LocalBuilder()
+    host.connect(builder)
     with _printed_as_errors() if options.json else contextlib.nullcontext():
         failure = _run(options.file, options.arguments)
     notes = host.take_notes()
+    if refused := list(_refused(notes, builder)):
+        notes = {**notes, "diagnostics": [*notes.get("diagnostics", ()), *refused]}
     if options.json:
         sys.stdout.write(json.dumps({"error": failure, **notes}, indent=2) + "\n")
     else:
@@ -113,6 +123,20 @@ def _run(file: Path, arguments: Sequence[str]) -> str:
         with contextlib.suppress(ValueError):
             sys.path.remove(folder)
     return ""
+
+
+def _refused(notes: Mapping[str, Any], builder: LocalBuilder) -> Iterator[dict[str, Any]]:
+    """Yield what says that a launch takes more registers than a block has, as NVIDIA's compiler
+    counts them; nothing where it is not installed.
+    """
+    for kernel in notes.get("kernels", ()):
+        threads, name = math.prod(kernel["block"]), kernel["name"]
+        if threads <= SMALL or kernel["generated"]:
+            continue
+        source, options, names = builder.requests[kernel["build"]]
+        needs = resources(source, options, (name,) if name in names else names)
+        if message := in_numbers(threads, needs.get(name, {}).get("registers", 0)):
+            yield Diagnostic(Kind.LAUNCH_SIZE, Severity.ERROR, name, None, message).as_dict()
 
 
 def _shown(error: Exception, file: Path) -> str:

@@ -34,15 +34,16 @@ class LocalBuilder:
     """Builds in this process's own worker code: for tests and a developer's own machine."""
 
     def __init__(self) -> None:
-        self._requests: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = []
+        self.requests: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = []
+        """Source, options and name expressions of each build, by its number."""
 
     def ask(self, source: str, options: tuple[str, ...], names: tuple[str, ...]) -> int:
-        self._requests.append((source, options, names))
-        return len(self._requests) - 1
+        self.requests.append((source, options, names))
+        return len(self.requests) - 1
 
     def wait(self, number: int) -> Any:
         # Not by an import statement: in the sandbox there is no such package.
-        return importlib.import_module("gpu_worker.judge.builds").answer(*self._requests[number])
+        return importlib.import_module("gpu_worker.judge.builds").answer(*self.requests[number])
 
 
 _builder: Any = LocalBuilder()

@@ -97,17 +97,24 @@ def _too_many(builds: Builds) -> Iterator[_TooMany]:
                 yield _TooMany(request, name, launch, registers)
 
 
+def in_numbers(threads: int, registers: int) -> str:
+    """Return what is wrong with a launch and what to do, empty if it has registers enough."""
+    total = registers_of_block(threads, registers)
+    if total <= REGISTERS:
+        return ""
+    return (
+        f"A device refuses a block of {threads:,} threads of this kernel ({_REFUSED}): NVIDIA's "
+        f"compiler gives each thread {registers} registers. As they are shared out, {threads:,} "
+        f"threads take {total:,}, and a block has at most {REGISTERS:,}: enough for "
+        f"{most_threads(registers):,} threads. {_to_do(f'{threads}')}"
+    )
+
+
 def _message(source: str, item: _TooMany) -> str:
     """Return what is wrong and what to do; no number that could be a hidden input's."""
     threads, own = item.launch.threads, wrote(source, item.request)
     if item.launch.shown or (own and str(threads) in _NUMBER.findall(source)):
-        total = registers_of_block(threads, item.registers)
-        return (
-            f"A device refuses a block of {threads:,} threads of this kernel ({_REFUSED}): "
-            f"NVIDIA's compiler gives each thread {item.registers} registers. As they are shared "
-            f"out, {threads:,} threads take {total:,}, and a block has at most {REGISTERS:,}: "
-            f"enough for {most_threads(item.registers):,} threads. {_to_do(f'{threads}')}"
-        )
+        return in_numbers(threads, item.registers)
     if own:
         return (
             f"A device refuses so large a block of this kernel ({_REFUSED}): NVIDIA's compiler "

@@ -63,6 +63,35 @@ def test_the_same_as_data(tmp_path: Path) -> None:
     assert [item["kind"] for item in data["diagnostics"]] == ["out-of-bounds-read"]
 
 
+LARGE = '''import cupy as cp
+SOURCE = r"""
+template <int HELD> __global__ void turn(float* x) {
+  float held[HELD];
+  #pragma unroll
+  for (int k = 0; k < HELD; k++) held[k] = x[k * 1024 + threadIdx.x];
+  __syncthreads();
+  #pragma unroll
+  for (int k = 0; k < HELD; k++) x[k * 1024 + threadIdx.x] = held[HELD - 1 - k];
+}"""
+module = cp.RawModule(code=SOURCE, name_expressions=("turn<2>", "turn<80>"))
+for name in ("turn<2>", "turn<80>"):
+    module.get_function(name)((1,), (1024,), (cp.ones(80 * 1024, cp.float32),))
+'''
+
+
+def test_a_launch_that_takes_too_many_registers_is_told_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "program.py").write_text(LARGE)
+
+    assert run_kernel.main([str(tmp_path / "program.py")]) == 1
+
+    printed = capsys.readouterr().out
+    assert printed.startswith("error: launch-size in turn<80>\n")
+    assert "a block has at most 65,536" in printed
+    assert "in turn<2>" not in printed
+
+
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "gpu_worker.run_kernel", str(tmp_path / "missing.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
