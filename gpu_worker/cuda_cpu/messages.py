@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gpu_worker.cuda_cpu import cleaning, rules
+from gpu_worker.cuda_cpu import advice, cleaning, rules
 from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
 from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
 from gpu_worker.cuda_cpu.errors import CompileError
@@ -22,9 +22,6 @@ _UNDEFINED: Final = re.compile(
 _POISONED: Final = re.compile(r'attempt to use poisoned "(?P<word>[^"]+)"')
 _TWICE: Final = re.compile(r"multiple definition of [`'](?P<name>[^'`(]+)")
 _FIRST: Final = re.compile(rf"{re.escape(SOURCE_NAME)}:(?P<line>\d+): (?:first defined|multiple)")
-_NOISE: Final = (("{anonymous}::", ""), ("(anonymous namespace)::", ""), ("learnml::", ""))
-_OF_THE_PRELUDE: Final = re.compile(r"call to '[^']*' declared with attribute error: ")
-_LONGEST: Final = 400
 _MOST: Final = 8
 
 _NO_HOST: Final = (
@@ -38,32 +35,6 @@ _WORDS: Final = (
         "CUDA C beside it.",
     ),
     (re.compile(r"__attribute(?:__)?\Z|gnu|__gnu__|__declspec"), _NO_HOST),
-)
-_ADVICE: Final = (
-    (
-        re.compile(r"read-only|assignment of (?:data-)?member .*(?:threadIdx|blockIdx)"),
-        "threadIdx, blockIdx, blockDim, gridDim and data behind `const` cannot be assigned.",
-    ),
-    (re.compile(r"expected '[;)}]'"), "Look at the end of the line before, too."),
-    (
-        re.compile(r"'(?:__)?(?:half|nv_bfloat16|bfloat16)\w*' (?:was not declared|does not name)"),
-        "Put #include <cuda_fp16.h> or <cuda_bf16.h> first.",
-    ),
-    (
-        re.compile(r"'__(?:shfl|shfl_up|shfl_down|shfl_xor|any|all|ballot)' was not declared"),
-        "CUDA has it no more: append _sync to the name and give the lanes that take part first, as "
-        "in __shfl_down_sync(0xffffffffu, value, offset).",
-    ),
-    (
-        re.compile(r"is not a member of '(?:cg|cooperative_groups)'"),
-        "Of cooperative groups there are blocks, tiles of up to 32 threads, coalesced_threads, "
-        "thread_group, tiled_partition, labeled_partition, binary_partition, reduce and scans of "
-        "tiles; no waiting for a grid, no clusters, no asynchronous copies.",
-    ),
-    (
-        re.compile(r"'(?:wmma|mma|cp_async|__pipeline\w*|__cluster\w*|cluster_group)'"),
-        "Tensor cores, asynchronous copies and clusters are not there on a processor.",
-    ),
 )
 _LIMITS: Final = {
     "cpu": "Compiling took more than two seconds of processor time. Name fewer instances of the "
@@ -81,7 +52,7 @@ def compile_error(run: CompilerRun, source: str) -> CompileError:
         return CompileError([_error(_LIMITS[run.stopped], None)])
     found: dict[tuple[int | None, str], Diagnostic] = {}
     required = 0
-    lines = source.splitlines()
+    lines = cleaning.clean(source).plain.split("\n")
     barred = _barred(run, source)
     for text in run.messages.splitlines():
         place = _REQUIRED.match(text)
@@ -111,24 +82,26 @@ def _read(text: str, required: int, lines: list[str]) -> Diagnostic | None:
         poisoned = _POISONED.match(match["text"])
         if poisoned:
             return _refused(_refused_word(poisoned["word"]), line)
-        return _error(_plain(match["text"]), line)
+        return _error(advice.plain(match["text"], lines[line - 1] if line else ""), line)
     match = _TWICE.search(text)
     if match:
         place = _FIRST.search(text)
         return _error(
-            f"The name {_plain(match['name'])} is there already: the executor or its C library has "
-            "a function of that name. Take another one.",
+            f"The name {advice.plain(match['name'])} is there already: the executor or its C "
+            "library has a function of that name. Take another one.",
             int(place["line"]) if place else None,
         )
     match = _UNDEFINED.match(text)
     if match:
-        line = int(match["line"]) if match["line"] else None
-        return _error(
-            f"The function {_plain(match['name'])} is declared but nowhere defined, or is none "
-            "that a kernel can call here.",
-            line,
-        )
+        line = int(match["line"]) if match["line"] else _line_of(match["name"], lines)
+        return _error(advice.of_missing_function(match["name"]), line)
     return None
+
+
+def _line_of(name: str, lines: list[str]) -> int | None:
+    """Return the first line that has a function's name, or `new`."""
+    word = re.compile(rf"\b{re.escape(name.split('(')[0].removeprefix('operator ').strip('[]'))}\b")
+    return next((number for number, line in enumerate(lines, start=1) if word.search(line)), None)
 
 
 def _refused_word(word: str) -> str:
@@ -136,8 +109,8 @@ def _refused_word(word: str) -> str:
     why = rules.never(word)
     if why:
         return why
-    advice = next((advice for words, advice in _WORDS if words.match(word)), "")
-    return advice or f"{word} stands for an attribute, a pragma or assembler. {_NO_HOST}"
+    reason = next((reason for words, reason in _WORDS if words.match(word)), "")
+    return reason or f"{word} stands for an attribute, a pragma or assembler. {_NO_HOST}"
 
 
 def _barred(run: CompilerRun, source: str) -> dict[int, str]:
@@ -151,13 +124,3 @@ def _refused(why: str, line: int | None) -> Diagnostic:
 
 def _error(text: str, line: int | None) -> Diagnostic:
     return Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", line, text)
-
-
-def _plain(text: str) -> str:
-    for noise, clear in _NOISE:
-        text = text.replace(noise, clear)
-    text = _OF_THE_PRELUDE.sub("", text)[:_LONGEST]
-    for pattern, advice in _ADVICE:
-        if pattern.search(text):
-            return f"{text}. {advice}"
-    return text

@@ -17,6 +17,7 @@ from gpu_worker.cuda_cpu import (
     poison,
     rules,
 )
+from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
 from gpu_worker.cuda_cpu.module_variables import VariableText
 
@@ -221,6 +222,19 @@ def _check_names(
         )
     if not found:
         raise refusal("The source has no kernel: no function is marked `__global__`.", None)
+    linked = [kernel for kernel in found if kernel.template and kernel.extern_c]
+    if linked:
+        raise refusal(
+            f'{linked[0].name} is a template, and templates cannot be marked extern "C". '
+            + _instances(linked[0].name),
+            linked[0].line,
+            Kind.COMPILE_ERROR,
+        )
+    if not names and all(kernel.template for kernel in found):
+        raise refusal(
+            f"The kernels of the source are templates: {listed}. " + _instances(found[0].name),
+            found[0].line,
+        )
     if not names:
         raise refusal(
             f'No kernel of the source is marked `extern "C"`; it has {listed}. Put extern "C" '
@@ -231,6 +245,13 @@ def _check_names(
         base = name.split("<")[0].split("::")[-1].strip()
         if not _EXPRESSION.match(name) or base not in known:
             raise refusal(f"The source has no kernel {name!r}; it has {listed}.", None)
+
+
+def _instances(name: str) -> str:
+    return (
+        f"Name the instances: module = cp.RawModule(code=..., name_expressions=['{name}<...>']), "
+        f"then module.get_function('{name}<...>')."
+    )
 
 
 def _epilogue(

@@ -185,3 +185,29 @@ def test_variables_are_found_however_they_are_declared() -> None:
     for name in ("inner", "local", "sum", "member", "general", "Alone"):
         with pytest.raises(KeyError):
             module.global_address(name)
+
+
+def test_messages_say_what_to_write_instead() -> None:
+    lines = {
+        "f<<<1, 32>>>(p, n);": "launch from Python, by KERNEL(grid, block, args)",
+        "__shared__ float row[n];": "`extern __shared__ float name[];`",
+        "v = p[threadIdx];": "write threadIdx.x",
+        "v = __shfl_xor_sync(v, 16);": "First come the lanes that take part: __shfl_xor_sync(0xff",
+        "v = __any_sync(v > 0);": "__any_sync(unsigned int, int)'. First come the lanes",
+        "v = nvx; // f<<<1, 32>>>": "'nvx' was not declared in this scope",
+        "float[4] parts;": "float name[8]",
+    }
+    body = "".join(f"{line}\n" for line in lines)
+    with pytest.raises(CompileError) as caught:
+        compile_source(f'extern "C" __global__ void f(float *p, int n) {{ float v = 1;\n{body}}}')
+
+    said = {found.line: found.message for found in caught.value.diagnostics}
+    for number, (line, says) in enumerate(lines.items(), start=2):
+        assert says in said.get(number, ""), line
+    assert said[7].endswith("in this scope")
+    assert "cp.RawModule(code=..., name_expressions=['g<...>'])" in refused(
+        "template <int N> __global__ void g(int *p) { p[0] = N; }"
+    )
+    assert "templates cannot be marked" in refused(
+        'extern "C" { template <int N> __global__ void g(int *p) { p[0] = N; } }', names=("g<1>",)
+    )
