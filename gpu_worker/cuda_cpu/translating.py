@@ -31,9 +31,11 @@ _DYNAMIC: Final = re.compile(
 )
 _ALIGNMENT: Final = re.compile(r"(?:__align__|alignas)\s*\([^;{}\[\]]*?\)")
 _STATIC_SHARED: Final = re.compile(r"\bstatic\b(\s+)(?=__shared__\b)|(?<=__shared__)(\s+)static\b")
-_BEFORE_EXTERN: Final = r"(?P<between>(?:\b(?:volatile|__align__\s*\(\s*\w+\s*\))\s*)*)"
-_EXTERN_APART: Final = re.compile(rf"\bextern\b(?P<gap>\s+){_BEFORE_EXTERN}\b__shared__\b")
-_EXTERN_LAST: Final = re.compile(rf"\b__shared__\b(?P<gap>\s+){_BEFORE_EXTERN}\bextern\b(?!\s*\")")
+_BETWEEN: Final = r"(?:\b(?:volatile|__align__\s*\(\s*\w+\s*\))\s*)"
+_EXTERN_APART: Final = re.compile(rf"\bextern\b(?P<gap>\s+)(?P<between>{_BETWEEN}+)\b__shared__\b")
+_EXTERN_LAST: Final = re.compile(
+    rf"\b__shared__\b(?P<gap>\s+)(?P<between>{_BETWEEN}*)\bextern\b(?!\s*\")"
+)
 _INNER: Final = r"\((?:[^();{}]|\([^();{}]{0,200}\)){0,200}\)"
 _SHARED_ALIGNED: Final = re.compile(
     rf"\b__shared__\b(?P<attributes>(?:\s*(?:\balignas\s*\((?:[^();{{}}]|{_INNER}){{0,200}}\)"
