@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -16,9 +14,6 @@ from django.test import Client
 
 from courses.content.importer import load_course
 from courses.models import Chapter, Course
-from courses.publishing import builder
-from courses.rendering import render_all
-from courses.rendering.model import Rendered, Source
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TINY = FIXTURES / "tiny-course"
@@ -36,19 +31,8 @@ def course_files(tmp_path: Path) -> Path:
     return Path(shutil.copytree(TINY, tmp_path / "tiny-course"))
 
 
-_rendered: dict[tuple[tuple[str, Source], ...], Rendered] = {}
-
-
-def render_once(sources: Mapping[str, Source]) -> Rendered:
-    """Render as `render_all` does, the same sources once in all tests of a process."""
-    key = tuple(sources.items())
-    if key not in _rendered:
-        _rendered[key] = render_all(sources)
-    return copy.deepcopy(_rendered[key])
-
-
 Rows = dict[type[Model], list[Model]]
-_loaded: list[Rows] = []
+_imported: dict[Path, Rows] = {}
 
 
 def _stored() -> Rows:
@@ -67,26 +51,25 @@ def _is_empty() -> bool:
         return not cursor.fetchone()[0]
 
 
-def _load_tiny_course() -> None:
-    """Import the course as any other; where one was imported before, put its rows back."""
+def import_once(course: Path) -> None:
+    """Import a course as any other; where it was imported before, put its rows back.
+
+    Hundreds of tests begin with one. In a process the rows are those of its first import.
+    """
     empty = _is_empty()
-    if empty and _loaded:
+    if empty and course in _imported:
         with transaction.atomic():
-            for model, rows in _loaded[0].items():
+            for model, rows in _imported[course].items():
                 model._base_manager.bulk_create(rows)
         return
-    report = load_course(TINY)
-    assert not report.failed
+    assert not load_course(course).failed
     if empty:
-        _loaded.append(_stored())
+        _imported[course] = _stored()
 
 
 @pytest.fixture
-def tiny_course(db: None, monkeypatch: pytest.MonkeyPatch) -> Course:
-    # Some 240 tests begin with it; what a test itself imports or saves is imported and rendered.
-    with monkeypatch.context() as patch:
-        patch.setattr(builder, "render_all", render_once)
-        _load_tiny_course()
+def tiny_course(db: None) -> Course:
+    import_once(TINY)
     return Course.objects.get(slug="tiny-course")
 
 

@@ -11,11 +11,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from courses.content.importer import load_course
 from courses.models import Chapter, ChapterCompletion, OrderingItem, Question, QuizAttempt
 
 from .admin_forms import change_url, errors_at, form_data, post, prefix_of, send
-from .conftest import FIXTURES, client_of_author
+from .conftest import FIXTURES, client_of_author, import_once
 
 URL = "/courses/kinds-course/kinds/"
 RIGHT_ORDER = ["first-mix", "second-rise", "third-bake", "fourth-eat"]
@@ -23,7 +22,7 @@ RIGHT_ORDER = ["first-mix", "second-rise", "third-bake", "fourth-eat"]
 
 @pytest.fixture
 def kinds(db: None) -> Chapter:
-    assert not load_course(FIXTURES / "kinds-course").failed
+    import_once(FIXTURES / "kinds-course")
     return Chapter.objects.select_related("current_revision").get(slug="kinds")
 
 

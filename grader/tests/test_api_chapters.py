@@ -1,24 +1,21 @@
 from __future__ import annotations
 
-from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
 
+from courses.management.commands.load_course import LIBRARY
 from courses.models import Chapter, QuizAttempt
-from courses.publishing import builder
-from courses.tests.conftest import render_once
+from courses.tests.conftest import import_once
 from grader.tests.calls import ROOT, Api, assert_problem
 
 SLUG = "deep-neural-representations"
 
 
 @pytest.fixture
-def published(db: None, monkeypatch: pytest.MonkeyPatch) -> Chapter:
-    monkeypatch.setattr(builder, "render_all", render_once)
-    call_command("load_course", stdout=StringIO(), stderr=StringIO())
+def published(db: None) -> Chapter:
+    import_once(LIBRARY / "learn-ml-from-scratch")
     return Chapter.objects.select_related("current_revision").get(slug=SLUG)
 
 
