@@ -99,7 +99,7 @@ def _row(slug: str, title: str, counts: dict[str, Any]) -> str:
 
 
 def _bank(exercise: Exercise) -> Iterator[str]:
-    known = list(exercise.module("mistakes").MISTAKES)
+    known = exercise.known_mistakes()
     yield f"## {exercise.title}"
     yield ""
     yield f"{len({mistake.id for mistake in known})} mistakes in {len(known)} forms."
@@ -117,7 +117,7 @@ def _of_kernels() -> Iterator[str]:
     yield from _KERNELS.splitlines()
     known: dict[str, KnownMistake] = {}
     for slug in on_track(Track.CUPY):
-        for mistake in getattr(get(slug).module("mistakes"), "KERNEL_MISTAKES", ()):
+        for mistake in get(slug).kernel_mistakes():
             known.setdefault(mistake.id, mistake)
     for mistake in known.values():
         yield f"| `{mistake.id}` | {_text(mistake)} |"

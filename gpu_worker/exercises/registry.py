@@ -105,14 +105,13 @@ class Exercise:
         """Return a track's limits, by names that end in their unit."""
         return {**self.limits, **KERNEL_LIMITS} if track == Track.CUPY else self.limits
 
-    def known_mistakes(self, track: str) -> list[KnownMistake]:
-        """Return what submissions to a track often get wrong; kernels make some of their own.
+    def known_mistakes(self) -> list[KnownMistake]:
+        """Return what is often got wrong."""
+        return list(self.module("mistakes").MISTAKES)
 
-        Those are `KERNEL_MISTAKES` of the same module.
-        """
-        module = self.module("mistakes")
-        kernels = getattr(module, "KERNEL_MISTAKES", ()) if track == Track.CUPY else ()
-        return [*module.MISTAKES, *kernels]
+    def kernel_mistakes(self) -> list[KnownMistake]:
+        """Return what kernels get wrong beside, on the CuPy track."""
+        return list(getattr(self.module("mistakes"), "KERNEL_MISTAKES", ()))
 
     def module(self, name: str) -> ModuleType:
         """Import a module of the exercise's folder, for example `reference_numpy`."""

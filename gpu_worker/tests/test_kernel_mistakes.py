@@ -141,7 +141,7 @@ def test_batches_of_any_shape_may_be_empty(count: int, shape: tuple[int, ...]) -
 def one_of_each(slug: str) -> dict[str, KnownMistake]:
     """Return for each id the form in the middle: a block of 128 or 256 threads, as most have."""
     forms: dict[str, list[KnownMistake]] = {}
-    for known in get(slug).module("mistakes").KERNEL_MISTAKES:
+    for known in get(slug).kernel_mistakes():
         forms.setdefault(known.id, []).append(known)
     return {id: same[len(same) // 2] for id, same in forms.items()}
 
