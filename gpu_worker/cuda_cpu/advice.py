@@ -17,6 +17,8 @@ _LINE_TAKEN: Final = re.compile(
 """Some of the executor's functions take the line of the call, which is nobody's to pass."""
 _STRING: Final = re.compile(r'"(?:\\.|[^"\\])*"')
 _LONGEST: Final = 400
+_LOOKED_AT: Final = 1000
+"""Characters of a text, and of a line. Both may be a learner's, and as long as the source."""
 
 _LAUNCH: Final = (
     "A kernel's source launches nothing, and has no code of the host: launch from Python, by "
@@ -118,7 +120,7 @@ _MACRO_ENDS: Final = re.compile(r"\s*#\s*define\b.*;\s*\Z")
 
 def plain(text: str, line: str = "") -> str:
     """Return an error's text in the terms of the author, whose line is `line`, if it is known."""
-    line = _STRING.sub('""', line)
+    text, line = text[:_LOOKED_AT], _STRING.sub('""', line[:_LOOKED_AT])
     instead = next((advice for pattern, advice in _LINES if pattern.search(line)), "")
     instead = instead or next((advice for pattern, advice in _INSTEAD if pattern.search(text)), "")
     if instead:

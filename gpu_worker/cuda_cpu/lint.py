@@ -4,6 +4,8 @@ meant. A device computes them without a word, and so does the executor.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -21,7 +23,7 @@ _DECLARED: Final = re.compile(
 )
 _MORE_DECLARED: Final = re.compile(r",\s*([A-Za-z_]\w*)\s*(?==)")
 _FLOATING: Final = re.compile(
-    r"\b(?:float|double|half|__half|__nv_bfloat16)\s+(?:const\s+)?([A-Za-z_]\w*)\s*=([^;]*);"
+    r"\b(?:float|double|half|__half|__nv_bfloat16)\s+(?:const\s+)?([A-Za-z_]\w*)\s*=([^;]{0,400});"
 )
 _UNIT_FRACTION: Final = re.compile(
     r"(?<![\w.])(?P<top>\d+)\s*/\s*(?P<bottom>[A-Za-z_]\w*(?:\.[xyz])?)(?![\w.(])"
@@ -36,7 +38,7 @@ _OF_NUMBERS: Final = re.compile(
     r"(?<![\w.'])(?P<top>\d{1,18})[uUlL]{0,3}\s*/\s*(?P<bottom>\d{1,18})[uUlL]{0,3}(?![\w.'])"
 )
 _WHOLE: Final = re.compile(
-    r"\s*(?:(?:for\s*\(|static|constexpr|const|volatile|__\w+__)\s*)*"
+    r"\s*(?:(?:for\s*\(|static|constexpr|const|volatile|\b__\w+__\b)\s*)*"
     r"(?:(?:unsigned|signed|long|short|int|char|bool|size_t|ptrdiff_t|u?int\d+_t|enum|dim3)\b"
     r"|(?:static_assert|case|if\s+constexpr)\b|(?P<name>[A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)?[-+*/]?=[^=])"
 )
@@ -47,6 +49,8 @@ _OF_FRACTIONS: Final = re.compile(
     r"\b(?:float|double|half)\b|\d\.|\b(?:pow|r?sqrt|exp|log|fma|fmax|fmin|fabs)\w*\s*\("
 )
 _LONGEST: Final = 400
+_MOST_QUOTIENTS: Final = 2000
+"""Of numbers; a source that is nothing else would be looked at for seconds."""
 _SIZES: Final = frozenset(f"{name}.{axis}" for name in ("blockDim", "gridDim") for axis in "xyz")
 
 
@@ -54,9 +58,10 @@ def notes(translation: Translation) -> Iterator[Diagnostic]:
     """Yield what looks wrong in the text, by line."""
     code = _STRING.sub(lambda text: cleaning.blank(text[0]), translation.code)
     integers = _integers(code)
+    ends = [match.start() for match in re.finditer("\n", code)]
     seen: set[int] = set()
     for start, top, bottom in _suspects(code, integers):
-        line = code.count("\n", 0, start) + 1
+        line = bisect.bisect_right(ends, start - 1) + 1
         if line in seen:
             continue
         seen.add(line)
@@ -91,7 +96,7 @@ def _suspects(code: str, integers: frozenset[str]) -> Iterator[tuple[int, str, s
         quotient = _PLAIN_QUOTIENT.match(match[2])
         if quotient and quotient[1] in integers and quotient[2] in integers:
             yield match.start(2), quotient[1], quotient[2]
-    for match in _OF_NUMBERS.finditer(code):
+    for match in itertools.islice(_OF_NUMBERS.finditer(code), _MOST_QUOTIENTS):
         top, bottom = int(match["top"]), int(match["bottom"])
         if (
             bottom

@@ -14,6 +14,7 @@ import pytest
 from gpu_worker.cuda_cpu import (
     CompileError,
     CompilerMissingError,
+    advice,
     cleaning,
     compile_source,
     lint,
@@ -235,6 +236,9 @@ ENDLESS = {
     "variables": "__device__ int ",
     "shared arrays": "extern __shared__ float ",
     "integers": "int ",
+    "underscores": f"{'_' * 390} 1/2;",
+    "fractions": "+1/2",
+    "floats": "float a=",
 }
 
 
@@ -247,6 +251,15 @@ def test_reading_a_source_takes_no_longer_for_what_never_ends(part: str) -> None
     with contextlib.suppress(CompileError):
         list(lint.notes(translate(source, (), {})))
     assert time.process_time() - before < 10
+
+
+@pytest.mark.parametrize(
+    "line", ["float [" + " " * 60_000, '"\\' * 30_000, "for a" + ",a" * 30_000]
+)
+def test_advice_on_a_line_takes_no_longer_where_it_never_ends(line: str) -> None:
+    before = time.process_time()
+    assert advice.plain("call to '" * 8_000, line)
+    assert time.process_time() - before < 2
 
 
 def test_too_long_sources_are_refused() -> None:
