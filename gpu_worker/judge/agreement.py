@@ -53,8 +53,8 @@ def explains_case(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedC
     worst = _worst(known, item, variant, exact)
     if worst <= 1.0:
         return True
-    if len(known.mistakes) > 1 and worst > _FAR:
-        return False  # Pairs are too many to look further at those that are far off.
+    if (known.one_of_many or len(known.mistakes) > 1) and worst > _FAR:
+        return False  # They are too many to look further at those that are far off.
     # A variant may cancel where the reference does not, or leave out what makes the terms small.
     # How far its own result moves when it is computed in the case's dtype tells how far a
     # submission's may; in float64, which it is computed in already, when each step is a unit off.

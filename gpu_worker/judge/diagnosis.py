@@ -108,11 +108,15 @@ class _Search:
             return []
         # In few and small cases a kernel's mistake may come to the same as one in the formulas,
         # which is the simpler reason.
-        return self._explaining(self.bank) or self._explaining(self.kernel_bank) or None
+        return (
+            self._explaining(singles(self.bank))
+            or self._explaining(singles(self.kernel_bank, many=True))
+            or None
+        )
 
-    def _explaining(self, bank: Sequence[KnownMistake]) -> list[KnownMistake]:
+    def _explaining(self, hypotheses: Iterable[Hypothesis]) -> list[KnownMistake]:
         found: dict[str, KnownMistake] = {}
-        for hypothesis in singles(bank):
+        for hypothesis in hypotheses:
             (known,) = hypothesis.mistakes
             if known.id not in found and self._explains(hypothesis):
                 found[known.id] = known

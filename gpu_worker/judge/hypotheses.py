@@ -23,6 +23,8 @@ class Hypothesis:
 
     mistakes: tuple[KnownMistake, ...]
     variant: type
+    one_of_many: bool = False
+    """True if there are so many of its kind that each is looked at but briefly."""
 
     @property
     def ids(self) -> frozenset[str]:
@@ -68,11 +70,11 @@ class Hypothesis:
         return any(known.on_grid for known in self.mistakes)
 
 
-def singles(bank: Sequence[KnownMistake]) -> Iterator[Hypothesis]:
-    """Yield each mistake by itself."""
+def singles(bank: Sequence[KnownMistake], *, many: bool = False) -> Iterator[Hypothesis]:
+    """Yield each mistake by itself; `many` for a bank of forms by the hundred."""
     for known in bank:
         if known.variant:
-            yield Hypothesis((known,), known.variant)
+            yield Hypothesis((known,), known.variant, many)
 
 
 def pairs(
