@@ -138,9 +138,9 @@ def outcome_notes(
     if late:
         text = f"Later, the program was stopped as well. {clean_text(late.message)}"
         return [text[:_MAX_MESSAGE]]
-    explained = mistakes or any(finding.severity == "error" for finding in found)
-    if outcome is Outcome.WRONG_ANSWER and not explained:
-        if found:
+    severities = {finding.severity for finding in found}
+    if outcome is Outcome.WRONG_ANSWER and not mistakes and "error" not in severities:
+        if "warning" in severities:
             return ["No known mistake explains all of these results. What is warned of may."]
         return ["No known mistake explains all of these results: it may be a rare one, or several."]
     return []

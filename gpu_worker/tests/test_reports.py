@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -11,8 +12,8 @@ from gpu_worker.__main__ import main
 from gpu_worker.exercises import get
 from gpu_worker.exercises.stored import stored
 from gpu_worker.judge import casegen
-from gpu_worker.judge.reporting import clean_text
-from gpu_worker.protocol import Phase
+from gpu_worker.judge.reporting import clean_text, outcome_notes
+from gpu_worker.protocol import Finding, Outcome, Phase
 from gpu_worker.running import run_public_cases
 from gpu_worker.sandbox import isolation
 from gpu_worker.sandbox.client import Zygote
@@ -190,6 +191,26 @@ def test_all_cases_must_pass_for_acceptance_however_rare_the_fault(
     assert graded.report.worst.shape[-1] > 8000
     assert graded.report.mistakes == []
     assert "No known mistake" in graded.report.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("severity", "said"),
+    [("error", []), ("warning", ["What is warned of may."]), ("note", ["a rare one, or several."])],
+)
+def test_a_wrong_answer_without_a_name_points_to_what_was_warned_of(
+    severity: Literal["error", "warning", "note"], said: list[str]
+) -> None:
+    finding = Finding(
+        kind="integer-division",
+        severity=severity,
+        kernel="k",
+        line=1,
+        kernel_line=1,
+        message="1 / D divides integers.",
+    )
+    notes = outcome_notes(Outcome.WRONG_ANSWER, None, [], [finding])
+    assert len(notes) == len(said)
+    assert all(note.endswith(end) for note, end in zip(notes, said, strict=True))
 
 
 def test_a_nan_in_one_row_must_not_reach_another(grade: Grade, right: str) -> None:
