@@ -166,6 +166,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         "old": old,
         "new": new,
         "diff": unified(old.source, new.source),
+        "both": (("The old", old), ("The new", new)),
     }
     template = "grader/_diff.html" if "fragment" in request.GET else "grader/compare.html"
     response = render(request, template, context)
