@@ -163,6 +163,7 @@ PARSERS: dict[str, Parser] = {
     "LEARNML_PROXIES": whole(0, 100),
     "LEARNML_WEB_WORKERS": whole(1, 1_000),
     "LEARNML_WEB_THREADS": whole(1, 1_000),
+    "LEARNML_REQUEST_COMPUTE_LIMIT_SECONDS": _seconds,
     "LEARNML_LOG_LEVEL": one_of(LOG_LEVELS, str.upper),
     "LEARNML_WEB_LOG_LEVEL": one_of([level.lower() for level in LOG_LEVELS], str.lower),
     "LEARNML_ACCESS_LOG": _flag,

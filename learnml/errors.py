@@ -54,6 +54,18 @@ def too_large(request: HttpRequest) -> HttpResponse:
     return render(request, "413.html", status=status)
 
 
+def took_too_long(request: HttpRequest) -> HttpResponse:
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    if _is_api(request):
+        return problem(
+            status,
+            "took_too_long",
+            "Answering this took more computing than one call may. It was ended, and has been "
+            "logged; nothing was stored.",
+        )
+    return render(request, "503.html", status=status)
+
+
 def server_error(request: HttpRequest, *args: Any) -> HttpResponse:
     if _is_api(request):
         return problem(

@@ -49,6 +49,8 @@ MIDDLEWARE = [
     # Static files are compressed beforehand; pages here, with padding against BREACH.
     "learnml.responses.CompressionMiddleware",
     "learnml.security.ContentSecurityPolicyMiddleware",
+    # Its own page needs the headers of those above, which compute nothing worth a limit.
+    "learnml.compute_limit.ComputeLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "learnml.same_origin.SameOriginMiddleware",
@@ -180,6 +182,9 @@ SECURE_CSP = {
 }
 # A request body above this is refused before it is parsed: sources are at most 64 KB.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+# After so much processor time a request is ended. The longest of ours take a tenth of that.
+REQUEST_COMPUTE_LIMIT_SECONDS = read("LEARNML_REQUEST_COMPUTE_LIMIT_SECONDS", 10.0)
 
 # --- pages: limits for one address -------------------------------------------------------------
 SEARCHES_PER_MINUTE = read("LEARNML_SEARCHES_PER_MINUTE", 600)
