@@ -81,9 +81,26 @@ def events_of(submission: Submission) -> list[Event]:
     # The sort is stable: what happened in one moment stays in the order in which it is made here.
     moments.sort(key=lambda moment: moment[0])
     return [
-        Event(number, kind, at, detail)
+        Event(number, kind, at, _sound(detail))
         for number, (at, kind, detail) in enumerate(moments, start=1)
     ]
+
+
+def _sound(detail: dict[str, Any]) -> dict[str, Any]:
+    """Return what is of its kind: in rows that were imported anything may stand."""
+    outcome, texts = detail.get("outcome"), ("kind", "reason", "regrade")
+    sound = {name: detail[name] for name in texts if isinstance(detail.get(name), str)}
+    if isinstance(number := detail.get("attempt"), int):
+        sound["attempt"] = number
+    if outcome in Outcome.values:
+        sound["outcome"] = outcome
+    sound["score"] = _score(detail.get("score"))
+    return sound
+
+
+def _score(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value <= 1 else None
 
 
 def _graded_score(submission: Submission) -> float | None:
@@ -98,10 +115,26 @@ def _graded_score(submission: Submission) -> float | None:
 
 def _scores_asked_anew(submission: Submission) -> dict[int, float | None]:
     """Return the scores of second verdicts that graders asked for again, by their attempts."""
+    acts = _acts_on(submission, AuditAction.SECOND_ASKED)
+    told = [(_told(act.detail), _told(act.before)) for act in acts]
+    # Entries of former releases have the score beside the attempt.
+    return {
+        detail["attempt"]: _score({**detail, **before}.get("score"))
+        for detail, before in told
+        if isinstance(detail.get("attempt"), int)
+    }
+
+
+def _acts_on(submission: Submission, *actions: AuditAction) -> list[AuditEntry]:
     acts = AuditEntry.objects.filter(
-        target=f"submission:{submission.public_id}", action=AuditAction.SECOND_ASKED
+        target=f"submission:{submission.public_id}", action__in=actions
     )
-    return {detail["attempt"]: detail["score"] for detail in acts.values_list("detail", flat=True)}
+    return list(acts.order_by("id"))
+
+
+def _told(value: Any) -> dict[str, Any]:
+    """Return an entry's values; what was imported may be anything."""
+    return value if isinstance(value, dict) else {}
 
 
 _WITHOUT_VERDICT = {
@@ -158,14 +191,18 @@ def _is_fresh(attempt: GradingAttempt) -> bool:
     return attempt.try_number == 1 and attempt.returns == 0
 
 
+_OF_SCORES = ("score", "reason")
+
+
 def _of_overrides(submission: Submission) -> Iterator[Moment]:
     kinds = {
         AuditAction.OVERRIDE_SET.value: EventKind.SCORE_SET,
         AuditAction.OVERRIDE_REMOVED.value: EventKind.SCORE_BACK,
     }
-    acts = AuditEntry.objects.filter(target=f"submission:{submission.public_id}", action__in=kinds)
-    for act in acts.order_by("id"):
-        yield act.created_at, kinds[act.action], dict(act.detail)
+    for act in _acts_on(submission, *map(AuditAction, kinds)):
+        # Entries of former releases have the new score in their detail.
+        told = {**_told(act.detail), **_told(act.after)}
+        yield act.created_at, kinds[act.action], {name: told.get(name) for name in _OF_SCORES}
 
 
 def _of_regrade(item: RegradeItem) -> Iterator[Moment]:

@@ -1,5 +1,5 @@
 """The grader's pages in the admin; importing a module registers its models."""
 
-from . import exercises, extensions, operations, regrades, submissions
+from . import audit, exercises, extensions, operations, regrades, submissions
 
-__all__ = ["exercises", "extensions", "operations", "regrades", "submissions"]
+__all__ = ["audit", "exercises", "extensions", "operations", "regrades", "submissions"]

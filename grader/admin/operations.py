@@ -5,7 +5,7 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from grader import queries
-from grader.models import ApiToken, AuditEntry, WorkerNode
+from grader.models import ApiToken, WorkerNode
 from grader.services import revoke_token
 from grader.templatetags.report import limit_text
 
@@ -86,11 +86,3 @@ class ApiTokenAdmin(ReadOnlyMixin, ExactCountOff):
         for token in tokens:
             revoke_token(request.user, token)  # type: ignore[arg-type]
         self.message_user(request, "Revoked. Calls with these tokens are refused from now on.")
-
-
-@admin.register(AuditEntry)
-class AuditEntryAdmin(ReadOnlyMixin, ExactCountOff):
-    list_display = ("created_at", "actor_name", "action", "target", "detail")
-    list_filter = ("action", "created_at")
-    search_fields = ("actor_name", "target")
-    date_hierarchy = "created_at"

@@ -17,6 +17,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from grader.models import ApiToken
+from grader.origin import came_with_token
 from grader.services.tokens import find_token
 
 KEYWORD = "Token"
@@ -42,6 +43,7 @@ class ApiTokenAuthentication(BaseAuthentication):
             raise AuthenticationFailed(
                 "This token is unknown, expired or revoked. Make a new one at /api/v1/tokens/."
             )
+        came_with_token(token.name)
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:

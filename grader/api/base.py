@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from django.contrib.auth.models import User
+from django.http import HttpRequest
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import AllowAny, IsAuthenticated
@@ -12,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from grader import bodies
+from grader.origin import came_by_rest
 
 from .permissions import Scoped
 from .problems import BodyTooLarge
@@ -34,6 +36,11 @@ class ApiView(APIView):
     query: frozenset[str] = frozenset()
 
     permission_classes: Any = (IsAuthenticated, Scoped)
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        # Before anybody is asked who they are: a wrong password came this way too.
+        came_by_rest()
+        return super().initialize_request(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         if bodies.is_too_large(request._request):

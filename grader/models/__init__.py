@@ -1,7 +1,7 @@
 """The grader's tables: constraints, no workflow. Changes of state are in `grader.services`."""
 
 from .attempt import GradingAttempt
-from .audit import AuditAction, AuditEntry
+from .audit import ABOUT_ACCOUNTS, AuditAction, AuditEntry, Origin
 from .code_run import CodeRun
 from .draft import Draft
 from .exercise import Exercise
@@ -28,6 +28,7 @@ from .submission import Submission
 from .token import ApiToken, Scope
 
 __all__ = [
+    "ABOUT_ACCOUNTS",
     "ApiToken",
     "AttemptState",
     "AuditAction",
@@ -39,6 +40,7 @@ __all__ = [
     "Graded",
     "GradingAttempt",
     "NodeKind",
+    "Origin",
     "Outcome",
     "OutboxMessage",
     "Phase",

@@ -2,21 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any, Final
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from structlog.contextvars import get_contextvars
 
 from grader.models import AuditAction, AuditEntry
+from grader.origin import current_origin
+
+MAX_VALUE_CHARACTERS: Final = 2_000
+"""Of one text; whole statements are in the history of their exercise."""
 
 
 def record_act(
-    actor: AbstractBaseUser, action: AuditAction, target: str, **detail: Any
+    actor: AbstractBaseUser | AnonymousUser | None,
+    action: AuditAction,
+    target: str,
+    *,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+    **detail: Any,
 ) -> AuditEntry:
-    """Write who did what to `target` ("submission:<id>"). Call it inside the act's transaction."""
+    """Write who did what to `target` ("submission:<id>"). Call it inside the act's transaction.
+
+    `before` and `after` have the same names for the same things: those that the act changed. None
+    says that there was, or is, nothing. Where the act came from is known from the request. `actor`
+    is None for what nobody's account did: a command, a failed sign-in.
+    """
+    origin = current_origin()
     return AuditEntry.objects.create(
-        actor_id=actor.pk,
-        actor_name=actor.get_username(),
+        actor_id=actor.pk if actor else None,
+        actor_name=actor.get_username() if actor else "",
         action=action,
-        target=target,
-        detail=detail,
+        target=target[: AuditEntry._meta.get_field("target").max_length],
+        before=None if before is None else _kept(before),
+        after=None if after is None else _kept(after),
+        detail=_kept(detail),
+        origin=origin.kind,
+        token_name=origin.token_name,
+        request_id=str(get_contextvars().get("request_id", "")),
     )
+
+
+def changes(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return of both the values that differ, by the names that both have."""
+    names = [name for name in before if name in after and before[name] != after[name]]
+    return {name: before[name] for name in names}, {name: after[name] for name in names}
+
+
+def _kept(value: Any) -> Any:
+    """Return a value as JSON can hold it: times as ISO 8601, long texts cut with a word on it."""
+    if isinstance(value, Mapping):
+        return {str(name): _kept(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_kept(each) for each in value]
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, str) and len(value) > MAX_VALUE_CHARACTERS:
+        return f"{value[:MAX_VALUE_CHARACTERS]} [and {len(value) - MAX_VALUE_CHARACTERS:,} more]"
+    return value

@@ -42,6 +42,7 @@ def decide_flagged(submission: Submission, by: User, outcome: str, reason: str) 
     text = checked_reason(reason)
     now = timezone.now()
     with transaction.atomic():
+        former_score = Submission.objects.values_list("score", flat=True).get(pk=submission.pk)
         moved = Submission.objects.filter(
             pk=submission.pk, state=SubmissionState.FINISHED, outcome=Outcome.FLAGGED
         ).update(
@@ -63,8 +64,8 @@ def decide_flagged(submission: Submission, by: User, outcome: str, reason: str) 
             by,
             AuditAction.SUBMISSION_DECIDED,
             f"submission:{submission.public_id}",
-            outcome=decided.value,
-            reason=text,
+            before={"outcome": Outcome.FLAGGED.value, "score": former_score, "reason": None},
+            after={"outcome": decided.value, "score": SCORES[decided], "reason": text},
         )
     return submission
 

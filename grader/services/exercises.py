@@ -6,6 +6,7 @@ import hashlib
 import json
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -17,7 +18,7 @@ from courses.services import store_stylesheet
 from grader.content import ExerciseFile
 from grader.models import AuditAction, Exercise
 
-from .audit import record_act
+from .audit import changes, record_act
 
 AUTHORED_FIELDS = ("title", "chapter_slug", "position", "summary", "statement", "is_published")
 
@@ -75,12 +76,28 @@ def save_exercise(
     exercise.statement_html = result.html["statement"]
     exercise.renderer_version = RENDERER_VERSION
     with transaction.atomic():
+        former = Exercise.objects.filter(pk=exercise.pk).select_related("chapter").first()
+        before = _shown(former) if former else None
         exercise.stylesheet = store_stylesheet(result.css, result.css_hash)
         _link_chapter(exercise)
         exercise.save()
         if actor is not None:
-            record_act(actor, AuditAction.EXERCISE_CHANGED, f"exercise:{exercise.slug}")
+            _record(actor, exercise, before)
     return exercise
+
+
+def _record(actor: User, exercise: Exercise, before: dict[str, Any] | None) -> None:
+    after: dict[str, Any] = _shown(exercise)
+    if before is not None:
+        before, after = changes(before, after)
+    target = f"exercise:{exercise.slug}"
+    record_act(actor, AuditAction.EXERCISE_CHANGED, target, before=before, after=after)
+
+
+def _shown(exercise: Exercise) -> dict[str, Any]:
+    """Return what an author sees in the form, by the names of the fields."""
+    names = ("slug", *AUTHORED_FIELDS, "accepts_submissions", "due_at")
+    return {name: getattr(exercise, name) for name in names}
 
 
 def load_exercise(file: ExerciseFile, *, force: bool = False) -> Loaded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -35,6 +36,7 @@ def give_extension(
             "due_at",
         )
     with transaction.atomic():
+        former = Extension.objects.filter(exercise=exercise, user=learner).first()
         extension, _ = Extension.objects.update_or_create(
             exercise=exercise,
             user=learner,
@@ -44,9 +46,9 @@ def give_extension(
             by,
             AuditAction.EXTENSION_GIVEN,
             f"exercise:{exercise.slug}",
+            before=_values(former) if former else None,
+            after=_values(extension),
             learner=learner.get_username(),
-            due_at=due_at.isoformat(),
-            reason=text,
         )
     return extension
 
@@ -63,10 +65,14 @@ def remove_extension(by: User, extension: Extension) -> None:
             by,
             AuditAction.EXTENSION_REMOVED,
             f"exercise:{extension.exercise.slug}",
+            before=_values(extension),
             learner=extension.user.get_username(),
-            due_at=extension.due_at.isoformat(),
         )
         extension.delete()
+
+
+def _values(extension: Extension) -> dict[str, Any]:
+    return {"due_at": extension.due_at, "reason": extension.reason}
 
 
 def _check_allowed(by: User) -> None:

@@ -39,8 +39,13 @@ def override_score(submission: Submission, by: User, score: float, reason: str) 
         ScoreOverride.objects.update_or_create(
             submission=submission, defaults={**values, "created_at": timezone.now()}
         )
-        target = f"submission:{submission.public_id}"
-        record_act(by, AuditAction.OVERRIDE_SET, target, score=score, reason=text)
+        record_act(
+            by,
+            AuditAction.OVERRIDE_SET,
+            f"submission:{submission.public_id}",
+            before={"score": submission.score, "reason": former.reason if former else None},
+            after={"score": score, "reason": text},
+        )
     return _fresh(submission)
 
 
@@ -59,8 +64,13 @@ def remove_override(submission: Submission, by: User) -> Submission:
             raise NotOverridable("The score of this submission is the grading's already.")
         _write_score(submission, override.graded_score)
         override.delete()
-        target = f"submission:{submission.public_id}"
-        record_act(by, AuditAction.OVERRIDE_REMOVED, target, score=override.graded_score)
+        record_act(
+            by,
+            AuditAction.OVERRIDE_REMOVED,
+            f"submission:{submission.public_id}",
+            before={"score": override.score, "reason": override.reason},
+            after={"score": override.graded_score, "reason": None},
+        )
     return _fresh(submission)
 
 

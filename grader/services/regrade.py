@@ -78,7 +78,8 @@ def start_regrade(
                 priority=PRIORITY_REGRADE,
                 regrade_item=_new_item(run, submission),
             )
-        _record(by, AuditAction.REGRADE_STARTED, run, submissions=len(batch), filter=chosen)
+        after = {"state": run.state, "filter": chosen}
+        _record(by, AuditAction.REGRADE_STARTED, run, None, after, submissions=len(batch))
         transaction.on_commit(dispatch.send_outbox, robust=True)
     return run
 
@@ -103,7 +104,10 @@ def commit_regrade(by: User, run: RegradeRun, scope: str) -> RegradeRun:
         graded = run.items.filter(state=RegradeItemState.GRADED).order_by("submission_id")
         items = list(graded.select_related("submission__exercise__chapter", "submission__user"))
         states = Counter(_apply(item, RegradeScope(scope), now) for item in items)
-        _record(by, AuditAction.REGRADE_COMMITTED, run, scope=scope, **_counts(states))
+        before, after = {"state": RegradeState.GRADED}, {"state": RegradeState.COMMITTED}
+        _record(
+            by, AuditAction.REGRADE_COMMITTED, run, before, after, scope=scope, **_counts(states)
+        )
     run.refresh_from_db()
     return run
 
@@ -121,7 +125,8 @@ def undo_regrade(by: User, run: RegradeRun) -> RegradeRun:
         _move(run, RegradeState.COMMITTED, RegradeState.UNDONE, undone_at=now)
         applied = run.items.filter(state=RegradeItemState.APPLIED).order_by("submission_id")
         states = Counter(_take_back(item, now) for item in applied)
-        _record(by, AuditAction.REGRADE_UNDONE, run, **_counts(states))
+        before, after = {"state": RegradeState.COMMITTED}, {"state": RegradeState.UNDONE}
+        _record(by, AuditAction.REGRADE_UNDONE, run, before, after, **_counts(states))
     run.refresh_from_db()
     return run
 
@@ -224,8 +229,16 @@ def _mark(item: RegradeItem, state: RegradeItemState, **fields: Any) -> RegradeI
     return state
 
 
-def _record(by: User, action: AuditAction, run: RegradeRun, **detail: Any) -> None:
-    record_act(by, action, f"regrade:{run.public_id}", **detail)
+def _record(
+    by: User,
+    action: AuditAction,
+    run: RegradeRun,
+    before: dict[str, Any] | None,
+    after: dict[str, Any],
+    **detail: Any,
+) -> None:
+    """Write an act on a run down; what each submission had and has is in the run's items."""
+    record_act(by, action, f"regrade:{run.public_id}", before=before, after=after, **detail)
 
 
 def _counts(states: Counter[RegradeItemState]) -> dict[str, int]:

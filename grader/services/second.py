@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from gpu_worker.queues import PRIORITY_REGRADE
-from grader.models import AuditAction, SecondVerdict, Submission
+from grader.models import AuditAction, SecondVerdict, Submission, SubmissionState
 
 from .attempts import start_attempt
 from .audit import record_act
@@ -48,10 +48,9 @@ def ask_second_again(by: User, submission: Submission) -> bool:
             by,
             AuditAction.SECOND_ASKED,
             f"submission:{submission.public_id}",
+            before={"state": former.state, "outcome": former.outcome, "score": former.score},
+            after={"state": SubmissionState.QUEUED, "outcome": None, "score": None},
             kind=former.kind,
             attempt=last,
-            state=former.state,
-            outcome=former.outcome,
-            score=former.score,
         )
     return True

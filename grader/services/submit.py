@@ -110,6 +110,7 @@ def resubmit(user: User, submission: Submission) -> Submission:
         learner = _lock_learner(submission.user)
         _check_open(submission.exercise)
         _check_quota(learner)
+        before = _verdicts(submission)
         again = _reopened(submission)
         if not again:
             raise NotResubmittable(
@@ -125,8 +126,25 @@ def resubmit(user: User, submission: Submission) -> Submission:
             # The verdict that nobody waits for goes behind what was not graded yet.
             priority = PRIORITY_LEARNER if counts else PRIORITY_REGRADE
             start_attempt(submission, kind, priority=priority)
-        record_act(user, AuditAction.SUBMISSION_RESUBMITTED, f"submission:{submission.public_id}")
+        queued = {"state": SubmissionState.QUEUED, "outcome": None}
+        record_act(
+            user,
+            AuditAction.SUBMISSION_RESUBMITTED,
+            f"submission:{submission.public_id}",
+            before={kind: before[kind] for kind in again},
+            after=dict.fromkeys(again, queued),
+        )
     return submission
+
+
+def _verdicts(submission: Submission) -> dict[str, dict[str, str | None]]:
+    """Return state and outcome by kind of node."""
+    names = ("kind", "state", "outcome")
+    rows = [
+        *Submission.objects.filter(pk=submission.pk).values_list(*names),
+        *SecondVerdict.objects.filter(submission=submission.pk).values_list(*names),
+    ]
+    return {kind: {"state": state, "outcome": outcome} for kind, state, outcome in rows}
 
 
 def _reopened(submission: Submission) -> list[str]:

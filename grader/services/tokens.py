@@ -67,7 +67,10 @@ def create_token(
             expires_at=expires_at or latest,
         )
         record_act(
-            user, AuditAction.TOKEN_CREATED, f"token:{row.public_id}", name=name, scopes=unique
+            user,
+            AuditAction.TOKEN_CREATED,
+            f"token:{row.public_id}",
+            after={"name": name, "scopes": unique, "expires_at": row.expires_at},
         )
     return row, token
 
@@ -81,8 +84,17 @@ def revoke_token(user: User, token: ApiToken) -> None:
     if token.user_id != user.pk and not user.has_perm("grader.change_apitoken"):
         raise NotAllowed("Only its owner or an operator can revoke a token.")
     with transaction.atomic():
-        if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
-            record_act(user, AuditAction.TOKEN_REVOKED, f"token:{token.public_id}")
+        now = timezone.now()
+        if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
+            record_act(
+                user,
+                AuditAction.TOKEN_REVOKED,
+                f"token:{token.public_id}",
+                before={"revoked_at": None},
+                after={"revoked_at": now},
+                name=token.name,
+                owner=token.user.get_username(),
+            )
 
 
 def find_token(token: str) -> ApiToken | None:

@@ -51,7 +51,8 @@ class TestService:
         assert is_met(flagged) is (outcome == "accepted")
         entry = AuditEntry.objects.get(action="submission.decided")
         assert (entry.actor, entry.target) == (grader, f"submission:{flagged.public_id}")
-        assert entry.detail == {"outcome": outcome, "reason": REASON}
+        assert entry.before == {"outcome": "flagged", "score": None, "reason": None}
+        assert entry.after == {"outcome": outcome, "score": score, "reason": REASON}
 
     def test_what_the_worker_found_is_kept(self, flagged: Submission, grader: User) -> None:
         report = flagged.report

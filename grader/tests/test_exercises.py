@@ -166,7 +166,15 @@ class TestAdmin:
         exercise = Exercise.objects.get()
         assert "katex" in exercise.statement_html
         assert exercise.chapter_slug == chapter.slug
-        assert AuditEntry.objects.get().target == "exercise:rmsnorm"
+        entry = AuditEntry.objects.get(action="exercise.changed")
+        assert (entry.target, entry.origin, entry.before) == ("exercise:rmsnorm", "page", None)
+        assert entry.after["title"] == "T"
+        data = {**self.DATA, "chapter": chapter.pk, "title": "Title", "statement": "S" * 3_000}
+        change = reverse("admin:grader_exercise_change", args=[exercise.pk])
+        assert admin.post(change, data).status_code == 302
+        entry = AuditEntry.objects.filter(action="exercise.changed").latest("id")
+        assert entry.before == {"title": "T", "statement": "Given $x$."}
+        assert entry.after == {"title": "Title", "statement": f"{'S' * 2_000} [and 1,000 more]"}
 
     def test_bad_mathematics_is_refused_with_line_and_column(self, admin: Client) -> None:
         url = reverse("admin:grader_exercise_add")

@@ -86,7 +86,8 @@ class TestDryRun:
         run.refresh_from_db()
         assert (run.state, run.graded_at is not None) == ("graded", True)
         (entry,) = AuditEntry.objects.filter(target=f"regrade:{run.public_id}")
-        assert entry.detail == {"submissions": 1, "filter": {"exercise": "rmsnorm"}}
+        assert entry.after == {"state": "grading", "filter": {"exercise": "rmsnorm"}}
+        assert (entry.before, entry.detail) == (None, {"submissions": 1})
 
     def test_the_run_is_graded_when_its_last_item_is(self, graded: Any, regrade: Any) -> None:
         one, two = graded("wrong_answer"), graded("accepted")
@@ -255,6 +256,7 @@ class TestCommit:
         assert [states[s.public_id] for s in old.values()] == ["applied", "applied", "left", "left"]
         entry = AuditEntry.objects.get(action="regrade.committed")
         assert (entry.actor, entry.detail) == (grader, {"scope": "all", "applied": 2, "left": 2})
+        assert (entry.before, entry.after) == ({"state": "graded"}, {"state": "committed"})
 
     def test_not_lower_leaves_what_would_cost_the_learner(
         self, finished_run: tuple[RegradeRun, dict[str, Submission]], grader: User

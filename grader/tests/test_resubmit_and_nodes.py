@@ -70,7 +70,10 @@ class TestResubmit:
         committed(services.resubmit, grader, failed)
         failed.refresh_from_db()
         assert (failed.state, failed.user) == ("queued", learner)
-        assert AuditEntry.objects.get().actor == grader
+        entry = AuditEntry.objects.get(action="submission.resubmitted")
+        assert entry.actor == grader
+        assert entry.before == {"functional": {"state": "finished", "outcome": "not_gradable"}}
+        assert entry.after == {"functional": {"state": "queued", "outcome": None}}
 
 
 class TestNodes:

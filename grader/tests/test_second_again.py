@@ -78,13 +78,9 @@ class TestAGrader:
         ask(graded)
         entry = AuditEntry.objects.get(action="second_verdict.asked")
         assert (entry.actor, entry.target) == (grader, f"submission:{graded.public_id}")
-        assert entry.detail == {
-            "kind": "device",
-            "attempt": 2,
-            "state": "finished",
-            "outcome": "wrong_answer",
-            "score": 0.25,
-        }
+        assert entry.detail == {"kind": "device", "attempt": 2}
+        assert entry.before == {"state": "finished", "outcome": "wrong_answer", "score": 0.25}
+        assert entry.after == {"state": "queued", "outcome": None, "score": None}
         grade_on_gpu(graded)
         again = events.events_of(stored(graded))
         assert again[: len(told)] == told
