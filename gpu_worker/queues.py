@@ -15,12 +15,14 @@ QUEUE_CONTROL: Final = "control"
 
 TASK_GRADE: Final = "gpu_worker.grade"
 TASK_RUN: Final = "gpu_worker.run"
+TASK_CHECK: Final = "gpu_worker.check"
 TASK_RECORD_PROGRESS: Final = "grader.record_progress"
 TASK_RECORD_VERDICT: Final = "grader.record_verdict"
 TASK_RECORD_REDELIVERY: Final = "grader.record_redelivery"
 TASK_RECORD_RETURN: Final = "grader.record_return"
 TASK_RECORD_NODE: Final = "grader.record_node"
 TASK_RECORD_RUN: Final = "grader.record_run"
+TASK_RECORD_CHECK: Final = "grader.record_check"
 
 # Redis transports serve the lowest number first.
 PRIORITY_LEARNER: Final = 0

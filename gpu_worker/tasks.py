@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import shared_task
 
-from gpu_worker import devices, reporter, running
+from gpu_worker import devices, exercise_checks, reporter, running
 from gpu_worker.gpu.lane import Lane, ReturnedError
 from gpu_worker.judge import Graded, grade_source
 from gpu_worker.node import node_name
@@ -20,8 +20,9 @@ from gpu_worker.protocol import (
     Report,
     Verdict,
 )
+from gpu_worker.protocol_checks import CheckJob
 from gpu_worker.protocol_runs import RunJob
-from gpu_worker.queues import QUEUE_CPU, TASK_GRADE, TASK_RUN
+from gpu_worker.queues import QUEUE_CPU, TASK_CHECK, TASK_GRADE, TASK_RUN
 from gpu_worker.sandbox.client import SandboxError, Zygote
 
 logger = logging.getLogger(__name__)
@@ -72,6 +73,22 @@ def run(self: Any, message: Any) -> None:
         logger.warning("Run %s came back from a worker that died.", job.run)
         return
     running.answer(self.app, job, zygote)
+
+
+@shared_task(name=TASK_CHECK, bind=True)
+def check(self: Any, message: Any) -> None:
+    """Take steps of one `CheckJob` and put what they showed on the queue `results`."""
+    try:
+        job = CheckJob.from_message(message)
+    except ProtocolError as error:
+        # The site asks again where nobody answers, and gives the check up in the end.
+        logger.error("A message on the queue is no check: %s", error)
+        return
+    if _came_back(self):
+        logger.warning("Check %s came back from a worker that died.", job.check)
+        exercise_checks.came_back(self.app, job)
+        return
+    exercise_checks.answer(self.app, job, zygote)
 
 
 def _came_back(task: Any) -> bool:

@@ -16,8 +16,10 @@ from gpu_worker.protocol import (
     Returned,
     Verdict,
 )
+from gpu_worker.protocol_checks import CheckUpdate
 from gpu_worker.protocol_runs import RunUpdate
 from gpu_worker.queues import (
+    TASK_RECORD_CHECK,
     TASK_RECORD_NODE,
     TASK_RECORD_PROGRESS,
     TASK_RECORD_REDELIVERY,
@@ -102,6 +104,16 @@ def record_run(message: object) -> None:
     services.record_run(update)
 
 
+@shared_task(name=TASK_RECORD_CHECK, **RETRY)
+def record_check(message: object) -> None:
+    try:
+        update = CheckUpdate.from_message(clean(message))
+    except ProtocolError as error:
+        logger.error("An answer about an exercise's check cannot be used: %s", error)
+        return
+    services.record_check(update)
+
+
 @shared_task(name="grader.send_outbox")
 def send_outbox() -> int:
     return services.send_outbox()
@@ -111,6 +123,11 @@ def send_outbox() -> int:
 def requeue_lost() -> int:
     swept = services.requeue_lost()
     return swept.lost + swept.resent
+
+
+@shared_task(name="grader.advance_checks")
+def advance_checks() -> int:
+    return services.advance_checks()
 
 
 @shared_task(name="grader.end_runs")

@@ -40,6 +40,7 @@ def beat_schedule(grading: dict[str, Any]) -> dict[str, Any]:
     return {
         "send-outbox": entry("grader.send_outbox", grading["OUTBOX_INTERVAL_SECONDS"]),
         "requeue-lost": entry("grader.requeue_lost", grading["SWEEP_INTERVAL_SECONDS"]),
+        "advance-checks": entry("grader.advance_checks", grading["SWEEP_INTERVAL_SECONDS"]),
         "end-runs": entry("grader.end_runs", grading["SWEEP_INTERVAL_SECONDS"]),
     }
 

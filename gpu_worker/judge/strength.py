@@ -1,4 +1,8 @@
-"""Can an exercise's cases tell wrong from right? Its stored submissions, and mutants, say so."""
+"""Can an exercise's cases tell wrong from right? Its stored submissions, and mutants, say so.
+
+`check_stored` and `check_mutants` look at everything; `publishing_steps` are those of the check
+before an exercise is published, to be taken one by one.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,10 @@ from gpu_worker.sandbox.client import Zygote
 
 FURTHER_SEEDS: Final = 8
 """Further gradings that a mutant must pass before it counts as no change at all."""
+MUTANTS_BEFORE_PUBLISHING: Final = 2
+"""Of each correct solution; `manage.py check_exercises` takes more."""
+PUBLISHING_SEED: Final = 1
+"""The same cases each time, so that asking again changes nothing."""
 _MUTANT_LIMITS: Final = {"wall_seconds": 3.0, "cpu_seconds": 3.0}
 
 
@@ -40,72 +48,117 @@ class MutantResult:
     fate: Fate
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the check before publishing: a stored submission, or a mutant of it."""
+
+    item: Stored
+    mutant: Mutant | None = None
+
+
+def publishing_steps(exercise: Exercise) -> list[Step]:
+    """Return the steps of the check before publishing, in one order on every machine.
+
+    Stored submissions come first, without those that are there to run into a limit of their own,
+    and without kernels, which take long to build, unless the exercise is about nothing else. Then
+    come a few mutants of each correct solution.
+
+    Raises:
+        HeaderError: a stored submission does not say what to expect.
+    """
+    items = [item for item in _all_stored(exercise) if not item.limits]
+    if Track.NUMPY in exercise.tracks:
+        items = [item for item in items if not item.has_kernels]
+    return [Step(item) for item in items] + [
+        Step(item, mutant)
+        for item in _all_stored(exercise)
+        if item.kind == "correct" and not item.has_kernels
+        for mutant in _spread(mutants(item.source), MUTANTS_BEFORE_PUBLISHING)
+    ]
+
+
+def complaint_about(exercise: Exercise, item: Stored, zygote: Zygote) -> str:
+    """Grade a stored submission; return what is not as its header says, or nothing.
+
+    Raises:
+        SandboxError: the sandbox failed.
+    """
+    return _complaint(exercise, item, zygote, PUBLISHING_SEED)
+
+
+def fate_of(exercise: Exercise, item: Stored, mutant: Mutant, zygote: Zygote) -> MutantResult:
+    """Grade a mutant of a stored submission, on the cases of `complaint_about`.
+
+    Raises:
+        SandboxError: the sandbox failed.
+    """
+    fate = _fate(exercise, mutant, zygote, item.track, PUBLISHING_SEED)
+    return MutantResult(_name(item), mutant, fate)
+
+
 def check_stored(
-    exercise: Exercise,
-    zygote: Zygote,
-    *,
-    seeds: int = 1,
-    first_seed: int | None = None,
-    quick: bool = False,
+    exercise: Exercise, zygote: Zygote, *, seeds: int = 1
 ) -> Iterator[tuple[Stored, str]]:
     """Grade every stored submission; yield it with what is not as its header says, or nothing.
 
-    Each is graded with `seeds` seeds: those from `first_seed` on, or any where there is none.
-    `quick` leaves out those that are there to run into a limit of their own, and those whose
-    kernels would have to be built, unless the exercise is about nothing else. The latter are left
-    out too where nothing can build them.
+    Each is graded with `seeds` seeds. Those with kernels are left out where nothing builds them.
 
     Raises:
         HeaderError: a stored submission does not say what to expect.
         SandboxError: the sandbox failed.
     """
-    without_kernels = bool(kernels_missing()) or (quick and Track.NUMPY in exercise.tracks)
-    for track, kind in ((track, kind) for track in exercise.tracks for kind in KINDS):
-        for item in stored(exercise, kind, track):
-            if (quick and item.limits) or (without_kernels and item.has_kernels):
-                continue
-            complaint = ""
-            for number in range(seeds):
-                graded = _grade(
-                    exercise,
-                    item.source,
-                    zygote,
-                    item.limits,
-                    timed=item.kind == "wrong",
-                    track=track,
-                    seed=None if first_seed is None else first_seed + number,
-                )
-                named = [mistake.id for mistake in graded.report.mistakes]
-                found = [finding.kind for finding in graded.report.findings]
-                complaint = complaint or item.complaint(graded.outcome, named, found)
-            yield item, complaint
+    without_kernels = bool(kernels_missing())
+    for item in _all_stored(exercise):
+        if without_kernels and item.has_kernels:
+            continue
+        complaint = ""
+        for _ in range(seeds):
+            complaint = complaint or _complaint(exercise, item, zygote)
+        yield item, complaint
 
 
 def check_mutants(
-    exercise: Exercise,
-    zygote: Zygote,
-    *,
-    per_solution: int | None = None,
-    first_seed: int | None = None,
+    exercise: Exercise, zygote: Zygote, *, per_solution: int | None = None
 ) -> Iterator[MutantResult]:
     """Grade the mutants of every stored correct solution, of all tracks.
 
     Programs with kernels are left out. `per_solution` takes that many of each, spread over its
     text. A mutant that passes is graded again: if any further grading refuses it, the cases can
-    miss it, and it has survived; if none does, nothing that they look at has changed. The gradings
-    have the seeds from `first_seed` on, or any where there is none.
+    miss it, and it has survived; if none does, nothing that they look at has changed.
 
     Raises:
         SandboxError: the sandbox failed.
     """
-    for track in exercise.tracks:
-        for item in stored(exercise, "correct", track):
-            if item.has_kernels:
-                continue
-            name = item.path.stem if track is Track.NUMPY else f"{track}/{item.path.stem}"
-            for mutant in _spread(mutants(item.source), per_solution):
-                fate = _fate(exercise, mutant, zygote, track, first_seed)
-                yield MutantResult(name, mutant, fate)
+    for item in _all_stored(exercise):
+        if item.kind != "correct" or item.has_kernels:
+            continue
+        for mutant in _spread(mutants(item.source), per_solution):
+            fate = _fate(exercise, mutant, zygote, item.track, None)
+            yield MutantResult(_name(item), mutant, fate)
+
+
+def _all_stored(exercise: Exercise) -> Iterator[Stored]:
+    for track, kind in ((track, kind) for track in exercise.tracks for kind in KINDS):
+        yield from stored(exercise, kind, track)
+
+
+def _name(item: Stored) -> str:
+    return item.path.stem if item.track is Track.NUMPY else f"{item.track}/{item.path.stem}"
+
+
+def _complaint(exercise: Exercise, item: Stored, zygote: Zygote, seed: int | None = None) -> str:
+    graded = _grade(
+        exercise,
+        item.source,
+        zygote,
+        item.limits,
+        timed=item.kind == "wrong",
+        track=item.track,
+        seed=seed,
+    )
+    named = [mistake.id for mistake in graded.report.mistakes]
+    found = [finding.kind for finding in graded.report.findings]
+    return item.complaint(graded.outcome, named, found)
 
 
 def _fate(

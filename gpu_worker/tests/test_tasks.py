@@ -11,7 +11,13 @@ from celery import Celery
 
 from gpu_worker import devices, reporter, tasks
 from gpu_worker.protocol import GradeJob, Phase, Progress, Returned, Track, Verdict
-from gpu_worker.queues import TASK_RECORD_PROGRESS, TASK_RECORD_RETURN, TASK_RECORD_VERDICT
+from gpu_worker.protocol_checks import CheckUpdate
+from gpu_worker.queues import (
+    TASK_RECORD_CHECK,
+    TASK_RECORD_PROGRESS,
+    TASK_RECORD_RETURN,
+    TASK_RECORD_VERDICT,
+)
 from gpu_worker.sandbox.client import SandboxError
 
 JOB = {
@@ -161,3 +167,19 @@ def test_a_job_is_given_back_with_its_reason(sent: list[tuple[str, dict[str, Any
     assert task == TASK_RECORD_RETURN
     assert (returned.submission, returned.lease, returned.kind) == ("s1", "l1", "device")
     assert returned.reason.startswith("The device is gone.")
+
+
+def test_an_exercises_check_is_answered_and_one_that_came_back_is_not_begun(
+    sent: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = {"version": 1, "check": "c1", "lease": "l1", "exercise": "nothing", "first": 3}
+    tasks.check.run("junk")
+    tasks.check.run(job)
+    monkeypatch.setattr(tasks, "_came_back", lambda task: True)
+    tasks.check.run(job)
+    assert [task for task, _ in sent] == [TASK_RECORD_CHECK] * 2
+    unknown, came_back = (CheckUpdate.from_message(message) for _, message in sent)
+    assert (unknown.check, unknown.lease, unknown.first) == ("c1", "l1", 3)
+    assert "nothing" in unknown.failure
+    assert came_back.came_back
+    assert not came_back.failure

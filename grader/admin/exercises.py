@@ -1,24 +1,37 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest
 from simple_history.admin import SimpleHistoryAdmin
 
 from courses.rendering import Rendered
 from grader import queries
-from grader.models import Exercise
+from grader.models import Exercise, ExerciseCheck
 from grader.services.exercises import render, save_exercise
-from grader.services.strength import why_not_publishable
+from grader.services.publishing import ask_to_publish, open_check, why_not_checked, withdraw
+
+BEING_PUBLISHED = (
+    "Saved. Learners see it once its check has passed: workers grade the programs stored beside "
+    "the exercise, which takes some minutes. The list of exercises shows how far that is, and "
+    "you are told here how it ended."
+)
 
 
 class ExerciseForm(forms.ModelForm):
-    """Refuses mathematics that does not render, with line and column."""
+    """Refuses mathematics that does not render, with line and column.
+
+    `asks_for_check` says after cleaning that the exercise is to be published and is not yet: it is
+    saved unpublished, and published by its check.
+    """
 
     rendered: Rendered | None = None
+    asks_for_check = False
 
     class Meta:
         model = Exercise
@@ -38,6 +51,17 @@ class ExerciseForm(forms.ModelForm):
             "statement": forms.Textarea(attrs={"rows": 30, "class": "vLargeTextField"}),
         }
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "is_published" in self.fields:
+            self.fields[
+                "is_published"
+            ].help_text = (
+                "An exercise that is not published yet is checked first; untick to take that back."
+            )
+            if self.instance.pk and open_check(self.instance):
+                self.initial["is_published"] = True
+
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         if {"summary", "statement"} <= cleaned.keys():
@@ -48,11 +72,14 @@ class ExerciseForm(forms.ModelForm):
                 # A dictionary of errors goes to its fields, anything else to the form.
                 self.add_error(None, error)
         slug = cleaned.get("slug")
-        # Checked when it becomes public, and when it would be graded as another exercise.
-        opened = not self.initial.get("is_published") or slug != self.initial.get("slug")
-        asked = cleaned.get("is_published") and opened and not self.errors
-        if slug and asked and (reason := why_not_publishable(slug)):
-            self.add_error("is_published", reason)
+        # Checked when it becomes public, and when it would be graded as another exercise. What it
+        # is now stands in the row, not in the form: a check may have passed since.
+        stands = self.instance.is_published and slug == self.instance.slug
+        if slug and cleaned.get("is_published") and not stands:
+            if reason := why_not_checked(slug):
+                self.add_error("is_published", reason)
+            self.asks_for_check = True
+            cleaned["is_published"] = False
         return cleaned
 
 
@@ -64,6 +91,7 @@ class ExerciseAdmin(SimpleHistoryAdmin):
         "slug",
         "chapter",
         "is_published",
+        "publishing_check",
         "open_to_learners",
         "accepts_submissions",
         "due_at",
@@ -73,7 +101,26 @@ class ExerciseAdmin(SimpleHistoryAdmin):
     list_filter = ("is_published", "accepts_submissions", "chapter")
     list_select_related = ("chapter",)
     search_fields = ("slug", "title", "statement")
-    fields = ExerciseForm.Meta.fields
+    fields = (*ExerciseForm.Meta.fields, "check_in_full")
+    readonly_fields = ("check_in_full",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Exercise]:
+        newest = Prefetch("checks", ExerciseCheck.objects.order_by("-id"), to_attr="all_checks")
+        return super().get_queryset(request).prefetch_related(newest)
+
+    @admin.display(description="check before publishing")
+    def publishing_check(self, exercise: Exercise) -> str:
+        """How far the newest check is, or how it ended, in a line of the list."""
+        newest = _newest_check(exercise)
+        return newest.progress if newest else ""
+
+    @admin.display(description="check before publishing")
+    def check_in_full(self, exercise: Exercise) -> str:
+        newest = _newest_check(exercise)
+        if newest is None:
+            return "none yet"
+        said = newest.progress[0].upper() + newest.progress[1:]
+        return f"{said}. {newest.reason}".strip() if newest.reason else f"{said}."
 
     @admin.display(boolean=True, description="learners see it")
     def open_to_learners(self, exercise: Exercise) -> bool:
@@ -83,10 +130,29 @@ class ExerciseAdmin(SimpleHistoryAdmin):
     def save_model(self, request: HttpRequest, obj: Exercise, form: Any, change: bool) -> None:
         # The form's chapter is the author's word, and the slug kept for loads follows it.
         obj.chapter_slug = obj.chapter.slug if obj.chapter else ""
-        save_exercise(obj, actor=request.user, rendered=form.rendered)  # type: ignore[arg-type]
+        author = cast(User, request.user)
+        if form.asks_for_check:
+            # It may have passed between the form's reading and now.
+            passed = Exercise.objects.filter(pk=obj.pk, slug=obj.slug, is_published=True).exists()
+            obj.is_published = passed
+            form.asks_for_check = not passed
+        save_exercise(obj, actor=author, rendered=form.rendered)
+        if form.asks_for_check:
+            ask_to_publish(obj, author)
+            messages.info(request, BEING_PUBLISHED)
+        elif withdraw(obj):
+            messages.info(request, "The check before publishing was withdrawn.")
 
     def has_delete_permission(self, request: HttpRequest, obj: Exercise | None = None) -> bool:
         """An exercise with submissions is closed or unpublished, never deleted."""
         if obj is not None and obj.submissions.exists():
             return False
         return super().has_delete_permission(request, obj)
+
+
+def _newest_check(exercise: Exercise) -> ExerciseCheck | None:
+    """Return the newest check; of a list's rows they are fetched already."""
+    checks = getattr(exercise, "all_checks", None)
+    if checks is None:
+        return exercise.checks.order_by("-id").first() if exercise.pk else None
+    return next(iter(checks), None)

@@ -2,6 +2,7 @@
 
 from .attempt import GradingAttempt
 from .audit import ABOUT_ACCOUNTS, AuditAction, AuditEntry, Origin
+from .check import CheckState, ExerciseCheck
 from .code_run import CodeRun
 from .draft import Draft
 from .exercise import Exercise
@@ -33,9 +34,11 @@ __all__ = [
     "AttemptState",
     "AuditAction",
     "AuditEntry",
+    "CheckState",
     "CodeRun",
     "Draft",
     "Exercise",
+    "ExerciseCheck",
     "Extension",
     "Graded",
     "GradingAttempt",

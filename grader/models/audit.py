@@ -20,6 +20,7 @@ class AuditAction(models.TextChoices):
     EXTENSION_GIVEN = "extension.given", "gave a learner more time"
     EXTENSION_REMOVED = "extension.removed", "took more time back"
     EXERCISE_CHANGED = "exercise.changed", "changed an exercise"
+    EXERCISE_PUBLISHED = "exercise.published", "had an exercise published"
     TOKEN_CREATED = "token.created", "made an API token"
     TOKEN_REVOKED = "token.revoked", "revoked an API token"
     SIGNED_IN = "account.signed_in", "signed in"

@@ -7,6 +7,7 @@ from .errors import Refused
 from .extend import give_extension, remove_extension
 from .lost import Swept, requeue_lost
 from .override import override_score, remove_override
+from .publishing import advance_checks, record_check
 from .record import (
     Recorded,
     record_node,
@@ -26,6 +27,7 @@ __all__ = [
     "Recorded",
     "Refused",
     "Swept",
+    "advance_checks",
     "ask_second_again",
     "commit_regrade",
     "create_token",
@@ -35,6 +37,7 @@ __all__ = [
     "keep_draft",
     "purge_runs",
     "override_score",
+    "record_check",
     "record_node",
     "record_progress",
     "record_redelivery",

@@ -27,6 +27,8 @@ class FakeBroker:
         self.queues: list[tuple[str, int]] = []
         self.runs: list[dict[str, Any]] = []
         self.run_queues: list[tuple[str, int]] = []
+        self.checks: list[dict[str, Any]] = []
+        self.check_queues: list[tuple[str, int]] = []
         self.down = False
         self.backlog = 0
 
@@ -36,6 +38,10 @@ class FakeBroker:
         if task == "gpu_worker.run":
             self.runs.append(args[0])
             self.run_queues.append((queue, priority))
+            return
+        if task == "gpu_worker.check":
+            self.checks.append(args[0])
+            self.check_queues.append((queue, priority))
             return
         assert task == "gpu_worker.grade"
         self.sent.append(args[0])

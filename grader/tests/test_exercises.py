@@ -3,7 +3,6 @@ from __future__ import annotations
 import dataclasses
 from io import StringIO
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,15 +12,12 @@ from django.test import Client
 from django.urls import reverse
 
 from courses.models import Chapter
-from gpu_worker.checking import Fate, SandboxError
 from gpu_worker.exercises import get
 from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.tests.conftest import RIGHT
 from grader import content
-from grader.models import AuditEntry, Exercise, NodeKind, Track
+from grader.models import Exercise, NodeKind, Track
 from grader.registry import find_spec
-from grader.services.exercises import save_exercise
-from grader.services.strength import why_not_publishable
 
 FILE = """\
 slug: rmsnorm
@@ -58,7 +54,6 @@ def few_submissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         folder.mkdir(parents=True)
         (folder / "one.py").write_text(f"# outcome: {outcome}\n{source}", encoding="utf-8")
     few = dataclasses.replace(exercise, folder=tmp_path)
-    monkeypatch.setattr("grader.services.strength.find_spec", lambda slug: few)
     monkeypatch.setattr("grader.management.commands.check_exercises.get", lambda slug: few)
     return tmp_path
 
@@ -139,123 +134,6 @@ def test_the_library_loads_and_the_engine_grades_all_of_it() -> None:
     assert sorted(Exercise.objects.values_list("slug", flat=True)) == slugs
     for slug in slugs:
         assert find_spec(slug) is not None
-
-
-@pytest.mark.django_db
-class TestAdmin:
-    @pytest.fixture
-    def admin(self, client: Client) -> Client:
-        client.force_login(User.objects.create_superuser("root", password="root-password"))
-        return client
-
-    DATA = {
-        "slug": "rmsnorm",
-        "title": "T",
-        "position": "0",
-        "summary": "S",
-        "statement": "Given $x$.",
-        "is_published": "on",
-        "accepts_submissions": "on",
-    }
-
-    @pytest.mark.usefixtures("few_submissions")
-    def test_saving_renders_links_and_is_audited(self, admin: Client, chapter: Chapter) -> None:
-        url = reverse("admin:grader_exercise_add")
-        response = admin.post(url, {**self.DATA, "chapter": chapter.pk})
-        assert response.status_code == 302
-        exercise = Exercise.objects.get()
-        assert "katex" in exercise.statement_html
-        assert exercise.chapter_slug == chapter.slug
-        entry = AuditEntry.objects.get(action="exercise.changed")
-        assert (entry.target, entry.origin, entry.before) == ("exercise:rmsnorm", "page", None)
-        assert entry.after["title"] == "T"
-        data = {**self.DATA, "chapter": chapter.pk, "title": "Title", "statement": "S" * 3_000}
-        change = reverse("admin:grader_exercise_change", args=[exercise.pk])
-        assert admin.post(change, data).status_code == 302
-        entry = AuditEntry.objects.filter(action="exercise.changed").latest("id")
-        assert entry.before == {"title": "T", "statement": "Given $x$."}
-        assert entry.after == {"title": "Title", "statement": f"{'S' * 2_000} [and 1,000 more]"}
-
-    def test_bad_mathematics_is_refused_with_line_and_column(self, admin: Client) -> None:
-        url = reverse("admin:grader_exercise_add")
-        response = admin.post(url, {**self.DATA, "statement": "Fine.\n\nBad: $\\frac{1}{$"})
-        assert response.status_code == 200
-        assert "Line 3, column" in response.content.decode()
-        assert not Exercise.objects.exists()
-
-    def test_an_exercise_the_engine_lacks_cannot_be_published(self, admin: Client) -> None:
-        url = reverse("admin:grader_exercise_add")
-        response = admin.post(url, {**self.DATA, "slug": "softmax"})
-        assert "grading engine has no exercise" in response.content.decode()
-        assert not Exercise.objects.exists()
-
-    @pytest.mark.usefixtures("few_submissions")
-    def test_a_submission_not_graded_as_it_should_be_forbids_publishing(
-        self, admin: Client, few_submissions: Path
-    ) -> None:
-        (few_submissions / "submissions" / "wrong" / "one.py").write_text(
-            f"# outcome: wrong_answer\n{RIGHT}", encoding="utf-8"
-        )
-        url = reverse("admin:grader_exercise_add")
-        text = admin.post(url, self.DATA).content.decode()
-        assert "1 of 2 stored submissions are not graded as they should be" in text
-        assert "must end as wrong_answer, but ended as accepted" in text
-        assert "check_exercises rmsnorm" in text
-        assert not Exercise.objects.exists()
-        hidden = {key: value for key, value in self.DATA.items() if key != "is_published"}
-        assert admin.post(url, hidden).status_code == 302
-        assert not Exercise.objects.get().is_published
-
-    @pytest.mark.usefixtures("few_submissions")
-    def test_a_mutant_that_the_cases_miss_forbids_publishing(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        asked: list[dict[str, Any]] = []
-
-        def survives(*args: object, **options: Any) -> list[SimpleNamespace]:
-            asked.append(options)
-            mutant = SimpleNamespace(line=7, change="* becomes / in x * x")
-            return [SimpleNamespace(submission="one", mutant=mutant, fate=Fate.SURVIVED)]
-
-        monkeypatch.setattr("gpu_worker.checking.check_mutants", survives)
-        reason = why_not_publishable("rmsnorm")
-        assert "one with line 7 changed (* becomes / in x * x) is accepted once" in reason
-        assert asked == [{"per_solution": 2, "first_seed": 1}]
-
-    def test_what_is_published_already_is_saved_without_a_check(
-        self, admin: Client, chapter: Chapter, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        exercise = save_exercise(
-            Exercise(slug="rmsnorm", title="T", summary="S", statement="S", is_published=True)
-        )
-
-        def fail(slug: str) -> str:
-            raise AssertionError("checked again")
-
-        monkeypatch.setattr("grader.admin.exercises.why_not_publishable", fail)
-        url = reverse("admin:grader_exercise_change", args=[exercise.pk])
-        assert admin.post(url, {**self.DATA, "title": "New"}).status_code == 302
-        assert Exercise.objects.get().title == "New"
-
-    def test_an_exercise_without_submissions_cannot_be_published(
-        self, few_submissions: Path
-    ) -> None:
-        for path in few_submissions.glob("submissions/*/*.py"):
-            path.unlink()
-        assert "has no stored submissions" in why_not_publishable("rmsnorm")
-
-    def test_a_header_that_says_nothing_is_named(self, few_submissions: Path) -> None:
-        (few_submissions / "submissions" / "wrong" / "one.py").write_text("x = 1\n")
-        assert "one.py of rmsnorm needs a header" in why_not_publishable("rmsnorm")
-
-    def test_a_machine_that_cannot_run_submissions_says_where_to_go(
-        self, few_submissions: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def broken(*args: object, **kwargs: object) -> None:
-            raise SandboxError("No sandbox.")
-
-        monkeypatch.setattr("gpu_worker.sandbox.client.Zygote.start", broken)
-        assert "where a worker runs" in why_not_publishable("rmsnorm")
 
 
 class TestCheckExercises:

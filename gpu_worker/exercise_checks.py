@@ -1,0 +1,120 @@
+"""Takes steps of the check of an exercise that is to be published, and says what they showed."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Final
+
+from celery import Celery
+
+from gpu_worker import reporter
+from gpu_worker.exercises import Exercise, get
+from gpu_worker.exercises.stored import HeaderError
+from gpu_worker.judge import strength
+from gpu_worker.judge.builds import kernels_missing
+from gpu_worker.node import node_name
+from gpu_worker.protocol_checks import MAX_STEPS_AT_ONCE, CheckJob, CheckUpdate
+from gpu_worker.queues import TASK_RECORD_CHECK
+from gpu_worker.sandbox.client import SandboxError, Zygote
+
+logger = logging.getLogger(__name__)
+
+SECONDS_AT_ONCE: Final = 2.0
+"""No further step is begun after this time: learners' gradings wait behind these steps."""
+
+
+def answer(app: Celery, job: CheckJob, zygote: Zygote) -> None:
+    """Take as many steps as fit, and send what they showed.
+
+    Raises:
+        OperationalError: the broker stays away; the message is delivered again.
+    """
+    reporter.send(app, TASK_RECORD_CHECK, _take_or_explain(job, zygote), retry=True)
+
+
+def came_back(app: Celery, job: CheckJob) -> None:
+    """Say that the job was handed out a second time and was not begun again.
+
+    Raises:
+        OperationalError: the broker stays away.
+    """
+    update = _update(job).model_copy(update={"came_back": True})
+    reporter.send(app, TASK_RECORD_CHECK, update, retry=True)
+
+
+def take(job: CheckJob, zygote: Zygote) -> CheckUpdate:
+    """Take the steps from `job.first` on, one at least if there is one.
+
+    Raises:
+        HeaderError: a stored submission does not say what to expect.
+        LookupError: there is no such exercise.
+        SandboxError: the sandbox failed.
+    """
+    exercise = get(job.exercise)
+    steps = strength.publishing_steps(exercise)
+    until = time.monotonic() + SECONDS_AT_ONCE
+    complaints: list[str] = []
+    survived = left_out = ""
+    graded, place = 0, job.first
+    for step in steps[job.first : job.first + MAX_STEPS_AT_ONCE]:
+        if step.item.has_kernels and (missing := kernels_missing()):
+            left_out = missing
+        else:
+            complaint, missed = _look(exercise, step, zygote)
+            complaints += [complaint] if complaint else []
+            survived = survived or missed
+            graded += 1
+        place += 1
+        if time.monotonic() > until:
+            break
+    return _update(job).model_copy(
+        update={
+            "next": place,
+            "steps": len(steps),
+            "stored": sum(step.mutant is None for step in steps),
+            "graded": graded,
+            "complaints": complaints,
+            "survived": survived,
+            "left_out": left_out,
+        }
+    )
+
+
+def _look(exercise: Exercise, step: strength.Step, zygote: Zygote) -> tuple[str, str]:
+    """Return what is said against a stored submission, and how a mutant got through."""
+    if step.mutant is None:
+        return strength.complaint_about(exercise, step.item, zygote)[:4_000], ""
+    result = strength.fate_of(exercise, step.item, step.mutant, zygote)
+    if result.fate is not strength.Fate.SURVIVED:
+        return "", ""
+    where = f"{result.submission} with line {result.mutant.line} changed"
+    return "", f"{where} ({result.mutant.change})"[:4_000]
+
+
+def _take_or_explain(job: CheckJob, zygote: Zygote) -> CheckUpdate:
+    """Take the steps, once more if the sandbox failed; any failure is said to the site."""
+    for last_try in (False, True):
+        try:
+            return take(job, zygote)
+        except SandboxError as error:
+            logger.warning("Check %s: the sandbox failed: %s", job.check, error)
+            if last_try:
+                return _failed(job, f"The stored submissions could not be run: {error}")
+        except HeaderError as error:
+            return _failed(job, f"A stored submission cannot be used: {error}")
+        except LookupError as error:
+            return _failed(job, f"The worker has another release than the site: {error.args[0]}")
+        except Exception as error:
+            # Whatever it is, the author must hear that, and not wait for ever.
+            logger.exception("Check %s failed.", job.check)
+            return _failed(job, f"The check failed by itself ({type(error).__name__}).")
+    raise AssertionError("unreachable: the last try returns")
+
+
+def _failed(job: CheckJob, reason: str) -> CheckUpdate:
+    return _update(job).model_copy(update={"failure": reason[:4_000]})
+
+
+def _update(job: CheckJob) -> CheckUpdate:
+    return CheckUpdate(check=job.check, lease=job.lease, node=node_name(), first=job.first)
