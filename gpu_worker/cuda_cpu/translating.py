@@ -67,6 +67,7 @@ class KernelText:
     extern_c: bool
     bound: str = ""
     """C++ that declares what its `__launch_bounds__` allow; empty where it has none."""
+    last_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +177,16 @@ def _kernels(code: str) -> list[KernelText]:
                 "template" in statement,
                 'extern "C"' in " ".join(statement.split()) or _in_extern_c(code, match.start()),
                 launch_bounds.declared(code, match.start(), statement, limits, name[1]),
+                code.count("\n", 0, _body_end(code, end)) + 1,
             )
         )
     return found
+
+
+def _body_end(code: str, at: int) -> int:
+    """Return the end of the body that begins behind a parameter list; `at` where none does."""
+    opening = code.find("{", at)
+    return _closing(code, opening, "{", "}") if opening >= 0 else at
 
 
 def _in_extern_c(code: str, at: int) -> bool:
@@ -271,7 +279,8 @@ def _epilogue(
         kernel = next(kernel for kernel in found if kernel.name == base)
         bound = launch_bounds.value(base, name) if base in bounds else "0"
         text = _quoted(kernel.parameters)
-        offer = f'LEARNML_ENTRY({place}, ({name}), "{name}", "{text}", ({bound}))'
+        lines = f"{kernel.line}, {kernel.last_line}"
+        offer = f'LEARNML_ENTRY({place}, ({name}), "{name}", "{text}", ({bound}), {lines})'
         condition = "1" if asked_for else f"defined {_SEEN}{base}"
         offers += _if(condition, *filter(None, [declared.pop(base, "")]), offer)
         entries += _if(condition, f"learnml_entry_{place}(),")

@@ -18,8 +18,9 @@ MEANINGS: Final[Mapping[str, str]] = {
     "missing-barrier": "A thread reads shared memory that another one writes with no barrier "
     "between them. Put one after the writes, and before the memory is used again: __syncthreads(), "
     "or in a branch that only one warp takes, __syncwarp().",
-    "divergent-barrier": "Not all threads of the block reach the same barrier: it stands in a "
-    "branch, or after a return. Have every thread reach it.",
+    "divergent-barrier": "Not all threads of the block reach the same barrier, or not all lanes "
+    "of a mask the same shuffle: it stands in a branch. Have every thread reach it that has not "
+    "returned.",
     "order-dependent": "The result depends on the order in which threads run. Something is shared "
     "without a barrier or an atomic operation, or a variable is read that was given no value.",
     "uninitialised-shared": "A thread reads shared memory that nothing was written to. It does not "

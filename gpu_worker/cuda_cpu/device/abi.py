@@ -6,7 +6,7 @@ import ctypes
 import struct
 from typing import Final
 
-VERSION: Final = 7
+VERSION: Final = 8
 SHARED_SLOT: Final = 256
 FRAMES: Final = 8
 FINDINGS: Final = 16
@@ -129,6 +129,8 @@ class KernelEntry(ctypes.Structure):
         ("kernel", ctypes.c_void_p),
         ("parameter_text", ctypes.c_char_p),
         ("most_threads", _I64),
+        ("first_line", _U32),
+        ("last_line", _U32),
     )
 
 

@@ -33,6 +33,8 @@ class Kernel:
         self.parameters = parameters
         self.launch_bound = 0
         """The threads of a block that its `__launch_bounds__` allows; 0 where it has none."""
+        self.lines = range(0)
+        """The lines of the source from `__global__` to the end of its body."""
         self._dynamic_limit: int | None = None
 
     @property

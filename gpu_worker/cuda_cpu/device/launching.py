@@ -207,13 +207,20 @@ class Launching:
         )
 
     def _is_meant(self, finding: abi.Finding) -> bool:
-        """Say whether an index beyond a known length led into a larger variable: on its line the
-        thread then accessed shared memory, or a variable of the module.
+        """Say whether what looks like a mistake is none.
+
+        An index beyond a known length may have led into a larger variable: on its line the thread
+        then accessed shared memory, or a variable of the module. A thread that others did not wait
+        for may have returned before the barrier, and not gone on behind it.
         """
         beyond = finding.kind == Native.OUT_OF_BOUNDS and finding.detail[1]
-        if not beyond or not finding.other_frame:
+        missed = finding.kind == Native.DIVERGENT_BARRIER and finding.detail[3]
+        if not (beyond or missed) or not finding.other_frame:
             return False
         line = finding.other_line or self.kernel.module.line_of([finding.other_frame])
+        if missed:
+            lines = self.kernel.lines
+            return not (finding.line in lines and line in lines and line > finding.line)
         return bool(line == finding.line)
 
     def _counters(self, launch: abi.Launch) -> Counters:

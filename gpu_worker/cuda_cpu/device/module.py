@@ -215,6 +215,7 @@ class Module:
                 self, entry.name.decode(), int(entry.call), int(entry.kernel), parameters
             )
             kernel.launch_bound = int(entry.most_threads)
+            kernel.lines = range(int(entry.first_line), int(entry.last_line) + 1)
             found.append(kernel)
         return found
 

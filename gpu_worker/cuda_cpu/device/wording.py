@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .module import Module
 
 _WARP: Final = 32
-_DONE: Final = 3
+_RETURNED: Final = 2
 
 
 class Words:
@@ -176,8 +176,12 @@ class Words:
     def divergent_barrier(self, finding: abi.Finding) -> tuple[Kind, str]:
         whole_block = bool(finding.detail[0])
         other = self._numbered(finding.other_thread)
-        if finding.detail[1] == _DONE:
-            elsewhere = f"{other} has left the kernel already"
+        own_mask, other_mask = (finding.detail[n] & 0xFFFFFFFF for n in (1, 2))
+        if finding.detail[3]:
+            line = finding.other_line or self.module.line_of([finding.other_frame])
+            elsewhere = f"{other} passes it by and goes on, to line {line}"
+        elif not whole_block and finding.other_line == finding.line and own_mask != other_mask:
+            elsewhere = f"{other} has the mask 0x{other_mask:08x} there, not 0x{own_mask:08x}"
         elif finding.other_line == finding.line:
             elsewhere = f"{other} waits there for other lanes"
         elif finding.other_line:
@@ -187,14 +191,14 @@ class Words:
         if whole_block:
             return Kind.DIVERGENT_BARRIER, (
                 f"{self._thread(finding).capitalize()} waits at this barrier, but {elsewhere}. All "
-                "threads of a block must reach the same barrier, or a device hangs or computes "
-                "junk: take the barrier out of the `if`, and let threads without work skip the "
-                "work, not the barrier (no early `return`)."
+                "threads of a block that have not returned must reach the same barrier, or a "
+                "device hangs or computes junk: take the barrier out of the `if`, and let threads "
+                "without work skip the work, not the barrier."
             )
         return Kind.DIVERGENT_BARRIER, (
             f"{self._thread(finding).capitalize()} waits here for the lanes that its mask names, "
-            f"but {elsewhere}. All lanes of the mask must reach the same shuffle or vote: compute "
-            "in a branch, exchange outside of it."
+            f"but {elsewhere}. All lanes of the mask that have not returned must reach the same "
+            "shuffle or vote, with the same mask: compute in a branch, exchange outside of it."
         )
 
     def uninitialised_shared(self, finding: abi.Finding) -> tuple[Kind, str]:
@@ -250,6 +254,13 @@ class Words:
 
     def lane_not_in_mask(self, finding: abi.Finding) -> tuple[Kind, str]:
         lane, mask = finding.detail[0], finding.detail[2] & 0xFFFFFFFF
+        if finding.detail[3] == _RETURNED:
+            return Kind.WARP_SIZE, (
+                f"{self._thread(finding).capitalize()} takes the value of lane {lane}, which has "
+                "returned from the kernel. What it gets is undefined. Let the lanes of a warp "
+                "return together, or let a lane without work go on with 0 and return behind the "
+                "exchange."
+            )
         if finding.detail[3]:
             return Kind.WARP_SIZE, (
                 f"{self._thread(finding).capitalize()} takes part in a warp operation whose mask "

@@ -5,7 +5,7 @@
 
 namespace learnml {
 
-constexpr uint32_t VERSION = 7;
+constexpr uint32_t VERSION = 8;
 
 // Stable numbers: `device/kinds.py` gives each a name.
 enum Kind : uint32_t {
@@ -93,6 +93,7 @@ struct KernelEntry {
   void (*kernel)();
   const char *parameter_text;  // the parameter list as the source has it
   int64_t most_threads;        // of __launch_bounds__; 0 where it has none
+  uint32_t first_line, last_line;  // of the source
 };
 struct GlobalEntry {
   const char *name;

@@ -65,9 +65,17 @@ inline int __all_sync(unsigned mask, int predicate, int line = __builtin_LINE())
 }
 inline unsigned __activemask(int line = __builtin_LINE()) { return learnml_active_mask(line); }
 
+namespace learnml {
+
+// The lanes of a mask that are there: they have not returned, and the block has so many threads.
+inline unsigned present(unsigned mask, int line) { return learnml_ballot(mask, 1, line); }
+
+}  // namespace learnml
+
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value, int line = __builtin_LINE()) {
   unsigned equal = 0;
+  mask = learnml::present(mask, line);
   for (unsigned source = 0; source < 32; source++)
     if (mask >> source & 1 && learnml::exchange(mask, value, source, line) == value) equal |= 1u << source;
   return equal;
@@ -76,6 +84,7 @@ unsigned __match_any_sync(unsigned mask, T value, int line = __builtin_LINE()) {
 // All lanes of the mask if their values are one, else none.
 template <class T>
 unsigned __match_all_sync(unsigned mask, T value, int *predicate, int line = __builtin_LINE()) {
+  mask = learnml::present(mask, line);
   const unsigned equal = __match_any_sync(mask, value, line);
   *predicate = learnml_ballot(mask, equal != mask, line) == 0;
   return *predicate ? mask : 0;
@@ -87,6 +96,7 @@ template <class T, class F>
 T reduce_lanes(unsigned mask, T value, F combine, int line) {
   T result = value;
   bool first = true;
+  mask = present(mask, line);
   for (unsigned source = 0; source < 32; source++) {
     if (!(mask >> source & 1)) continue;
     const T other = exchange(mask, value, source, line);

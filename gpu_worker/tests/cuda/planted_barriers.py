@@ -83,23 +83,59 @@ DIVERGENT_BARRIER = Planted(
     "divergent-barrier",
     twins(
         COPY_HEAD,
-        f"{INDEX}\nif (i < n) {{\n  y[i] = x[i];\n  __syncthreads(); // HERE\n}}",
-        f"{INDEX}\nif (i < n) y[i] = x[i];\n__syncthreads();",
+        f"{INDEX}\nif (i < n) {{\n  y[i] = x[i];\n  __syncthreads(); // HERE\n}}\n__syncthreads();",
+        f"{INDEX}\nif (i < n) {{\n  y[i] = x[i];\n  __syncthreads();\n}}",
     ),
     copy(100),
     says="same barrier",
 )
 
-EARLY_RETURN = Planted(
-    "return before a barrier",
+BARRIER_MISSED = Planted(
+    "barrier that threads miss which go on to another one",
     "divergent-barrier",
     twins(
         COPY_HEAD,
-        f"{INDEX}\nif (i >= n) return;\ny[i] = x[i];\n__syncthreads(); // HERE\ny[i] += 1;",
-        f"{INDEX}\nif (i < n) y[i] = x[i];\n__syncthreads();\nif (i < n) y[i] += 1;",
+        f"{INDEX}\nif (i >= n) return;\nif (i < 90)\n  __syncthreads(); // HERE\nelse\n  __syncthreads();\ny[i] = x[i];",
+        f"{INDEX}\nif (i >= n) return;\ny[i] = x[i];\n__syncthreads();\ny[i] += 1;",
     ),
     copy(100),
-    says="left the kernel",
+    says="that have not returned must reach the same barrier",
+)
+
+BARRIER_PASSED_BY = Planted(
+    "barrier that threads pass by and go on behind",
+    "divergent-barrier",
+    twins(
+        "float *x, float *y",
+        "if (threadIdx.x < 40)\n  __syncthreads(); // HERE\ny[threadIdx.x] = 1;",
+        "if (threadIdx.x >= 40) {\n  y[threadIdx.x] = 1;\n  return;\n}\n__syncthreads();\ny[threadIdx.x] = 1;",
+    ),
+    lambda device: ((1,), (64,), (device.empty(64), device.empty(64))),
+    says="passes it by and goes on, to line 4",
+)
+
+SHUFFLE_OF_RETURNED = Planted(
+    "shuffle from a lane that has returned",
+    "warp-size",
+    twins(
+        "const float *x, float *y",
+        "if (threadIdx.x >= 20) return;\nfloat v = x[threadIdx.x];\nv += __shfl_down_sync(0xffffffffu, v, 4); // HERE\ny[threadIdx.x] = v;",
+        "if (threadIdx.x >= 16) return;\nfloat v = x[threadIdx.x];\nv += __shfl_xor_sync(0xffffffffu, v, 4);\ny[threadIdx.x] = v;",
+    ),
+    lambda device: ((1,), (32,), (device.array(np.arange(32)), device.array(np.zeros(32)))),
+    says="lane 20, which has returned",
+)
+
+MASKS_THAT_DIFFER = Planted(
+    "a shuffle that lanes reach with masks of their own",
+    "divergent-barrier",
+    twins(
+        "const float *x, float *y",
+        "unsigned m = threadIdx.x % 2 ? 0xffffffffu : 0x5555555fu;\nfloat v = x[threadIdx.x];\nv += __shfl_xor_sync(m, v, 2); // HERE\ny[threadIdx.x] = v;",
+        "unsigned m = threadIdx.x % 2 ? 0xaaaaaaaau : 0x55555555u;\nfloat v = x[threadIdx.x];\nv += __shfl_xor_sync(m, v, 2);\ny[threadIdx.x] = v;",
+    ),
+    lambda device: ((1,), (32,), (device.array(np.arange(32)), device.empty(32))),
+    says="with the same mask",
 )
 
 SHUFFLE_IN_BRANCH = Planted(

@@ -13,6 +13,7 @@ from gpu_worker.cuda_cpu import CompileError, compile_source
 from gpu_worker.tests.cuda.device import Device, kernel, source
 
 GROUPS = source("groups")
+RETURNED = source("returned")
 SOME = [lane for lane in range(32) if lane % 7 < 3]
 """0 1 2, 7 8 9, 14 15 16, 21 22 23, 28 29 30: fifteen lanes."""
 
@@ -112,3 +113,42 @@ def test_reductions_of_groups_need_their_header() -> None:
     )
     with pytest.raises(CompileError, match=r"#include <cooperative_groups/reduce\.h>"):
         compile_source(text)
+
+
+@pytest.mark.parametrize("left", [96, 95, 64, 33, 1])
+def test_a_barrier_waits_for_no_thread_that_has_returned(left: int) -> None:
+    device = Device()
+    x, y, votes = device.array(np.arange(96)), device.array(np.zeros(96)), device.empty(3, np.int32)
+
+    report = device.launch(
+        kernel(RETURNED, "block_goes_on"), (1,), (96,), (x, y, votes, np.int32(left))
+    )
+
+    assert not report.diagnostics
+    assert y.host.tolist() == [*range(95, 95 - left, -1), *[0] * (96 - left)]
+    assert votes.host.tolist() == [left, 1, 1]
+
+
+def test_threads_may_leave_one_after_the_other() -> None:
+    device = Device()
+    y = device.array(np.zeros(8))
+
+    report = device.launch(kernel(RETURNED, "one_by_one"), (1,), (8,), (y,))
+
+    assert not report.diagnostics
+    assert y.host.tolist() == [sum(range(lane)) for lane in range(8)]
+
+
+@pytest.mark.parametrize("threads", [64, 52])
+def test_lanes_that_a_mask_names_may_have_returned(threads: int) -> None:
+    device = Device()
+    out = device.array(np.zeros((11, 64)), np.int32)
+
+    report = device.launch(kernel(RETURNED, "warp_goes_on"), (1,), (threads,), (out,))
+
+    assert not report.diagnostics
+    there = bits(list(range(20)))
+    odd = bits(list(range(1, 20, 2)))
+    same = (19, odd, 1, 0, 5, there, 1, 190, 19, 20, 3)
+    for row, value in zip(out.host.tolist(), same, strict=True):
+        assert row == ([value] * 20 + [0] * 12) * 2

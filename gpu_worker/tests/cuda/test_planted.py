@@ -42,7 +42,10 @@ def test_honest_twins_pass_without_a_word(planted: Planted) -> None:
     ("barrier", "kinds"),
     [
         ("", ["missing-barrier", "order-dependent", "uninitialised-shared"]),
-        ("if (threadIdx.x < 4) __syncthreads();", ["divergent-barrier", "missing-barrier"]),
+        (
+            "if (threadIdx.x < 4) __syncthreads();",
+            ["divergent-barrier", "missing-barrier"],
+        ),
     ],
 )
 def test_what_causes_others_is_found_first(barrier: str, kinds: list[str]) -> None:
