@@ -3,6 +3,7 @@
 All settings come from the environment, see `gpu_worker.queues`:
 
     REDIS_URL or LEARNML_QUEUE_SOCKET   the broker
+    LEARNML_WORKER_KEY                  what this worker signs with, see `gpu_worker.signing`
     LEARNML_NODE                        this worker's name, default host name and process id
     LEARNML_HEARTBEAT_SECONDS           between signs of life while grading, default 5
     LEARNML_NODE_REPORT_SECONDS         between reports of the node itself, default 30
@@ -34,13 +35,14 @@ from gpu_worker.gpu.intake import Intake
 from gpu_worker.reporter import NodeReporter
 from gpu_worker.sandbox import isolation
 from gpu_worker.sandbox.errors import RefusedError
+from gpu_worker.signing import KeyMissing, key_from_environment
 
 app = Celery("gpu_worker")
 app.config_from_object(queues.celery_settings(queues.broker_url_from_environment()))
 app.conf.imports = ("gpu_worker.tasks",)
 
 EXIT_REFUSED = 78
-"""The exit code for a machine on which submissions cannot be isolated (EX_CONFIG)."""
+"""The exit code where submissions cannot be isolated, or the worker has no key (EX_CONFIG)."""
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +52,16 @@ def _limit_tasks(conf: Any = None, options: Any = None, **_: Any) -> None:
     """Give a worker the time limit of the queue that it was started for."""
     if queues.QUEUE_GPU in (options.get("queues") or ()):
         conf.task_time_limit = queues.hard_time_limit_seconds(queues.QUEUE_GPU)
+
+
+@celeryd_after_setup.connect
+def _have_a_key_or_refuse(**_: Any) -> None:
+    """Find out that nobody would believe this worker before it takes a job."""
+    try:
+        key_from_environment()
+    except KeyMissing as error:
+        logger.critical("%s", error)
+        raise SystemExit(EXIT_REFUSED) from None
 
 
 @celeryd_after_setup.connect

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 QUEUE_CPU: Final = "cpu"
 QUEUE_GPU: Final = "gpu"
@@ -68,6 +69,16 @@ def broker_url_from_environment(environ: dict[str, str] | None = None) -> str:
     )
 
 
+def with_certificates(broker_url: str) -> str:
+    """Return a broker's URL that asks for a certificate that fits, if it is one for TLS.
+
+    Kombu checks none unless the address says so, where redis-py does.
+    """
+    if urlsplit(broker_url).scheme != "rediss" or "ssl_cert_reqs=" in broker_url:
+        return broker_url
+    return f"{broker_url}{'&' if '?' in broker_url else '?'}ssl_cert_reqs=required"
+
+
 def celery_settings(broker_url: str) -> dict[str, Any]:
     """Celery settings under which a killed worker loses no task.
 
@@ -76,7 +87,7 @@ def celery_settings(broker_url: str) -> dict[str, Any]:
     not the broker, is the truth: see `grader.services`.
     """
     return {
-        "broker_url": broker_url,
+        "broker_url": with_certificates(broker_url),
         "task_ignore_result": True,
         "task_acks_late": True,
         "task_reject_on_worker_lost": True,

@@ -31,6 +31,7 @@ from gpu_worker.queues import (
     TASK_RECORD_RETURN,
     TASK_RECORD_VERDICT,
 )
+from gpu_worker.signing import key_from_environment, signed
 
 MIN_SECONDS_BETWEEN_CASES: Final = 0.5
 """Cases run in milliseconds; a message for each would only fill the queue."""
@@ -55,14 +56,15 @@ def node_report_seconds() -> float:
 
 
 def send(app: Celery, task: str, message: Message, *, retry: bool) -> None:
-    """Put a message on the queue `results`.
+    """Put a message on the queue `results`, signed with this worker's key.
 
     Raises:
         OperationalError: the broker cannot be reached.
+        KeyMissing: this worker has no key; it should not have started.
     """
     app.send_task(
         task,
-        args=[message.to_message()],
+        args=[signed(message, task, key_from_environment()).to_message()],
         queue=QUEUE_RESULTS,
         retry=retry,
         retry_policy=_SEND_POLICY,

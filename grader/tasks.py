@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from celery import shared_task
@@ -29,6 +30,8 @@ from gpu_worker.queues import (
 )
 from grader import services
 from grader.messages import address_of, clean
+from grader.models import RefusalReason
+from grader.services.workers import NotBelieved, Told, claim_lease, not_its, opened
 
 logger = logging.getLogger(__name__)
 
@@ -42,76 +45,76 @@ RETRY: Any = {
 }
 
 
-@shared_task(name=TASK_RECORD_PROGRESS, **RETRY)
-def record_progress(message: object) -> None:
-    try:
-        progress = Progress.from_message(clean(message))
-    except ProtocolError as error:
-        logger.error("A progress message cannot be used: %s", error)
-        return
+def worker_task(name: str) -> Callable[[Callable[[Told], None]], Any]:
+    """Make a task of what workers send: its argument is an envelope that a worker has signed.
+
+    What nobody vouches for, or what the protocol does not know, ends here and in the log.
+    """
+
+    def decorate(record: Callable[[Told], None]) -> Any:
+        def run(envelope: object) -> None:
+            try:
+                record(opened(name, envelope))
+            except ProtocolError as error:
+                logger.error("A message for %s cannot be used: %s", name, error)
+            except NotBelieved as refusal:
+                logger.debug("Not believed: it %s", refusal)
+
+        run.__name__, run.__doc__ = record.__name__, record.__doc__
+        return shared_task(name=name, **RETRY)(run)
+
+    return decorate
+
+
+@worker_task(TASK_RECORD_PROGRESS)
+def record_progress(told: Told) -> None:
+    progress = Progress.from_message(clean(told.message))
+    claim_lease(TASK_RECORD_PROGRESS, told, progress.lease)
     services.record_progress(progress)
 
 
-@shared_task(name=TASK_RECORD_VERDICT, **RETRY)
-def record_verdict(message: object) -> None:
+@worker_task(TASK_RECORD_VERDICT)
+def record_verdict(told: Told) -> None:
+    address = address_of(told.message)
+    if address:
+        claim_lease(TASK_RECORD_VERDICT, told, address[1])
     try:
-        verdict = Verdict.from_message(clean(message))
+        verdict = Verdict.from_message(clean(told.message))
     except ProtocolError as error:
-        logger.error("A verdict cannot be used: %s", error)
-        if address := address_of(message):
+        if address:
             services.reject_verdict(*address, reason=str(error))
-        return
+        raise
     services.record_verdict(verdict)
 
 
-@shared_task(name=TASK_RECORD_REDELIVERY, **RETRY)
-def record_redelivery(message: object) -> None:
-    try:
-        redelivery = Redelivery.from_message(clean(message))
-    except ProtocolError as error:
-        logger.error("A message about a job that came back cannot be used: %s", error)
-        return
-    services.record_redelivery(redelivery)
+@worker_task(TASK_RECORD_REDELIVERY)
+def record_redelivery(told: Told) -> None:
+    # Whose job it was is dead: another worker tells of it.
+    services.record_redelivery(Redelivery.from_message(clean(told.message)))
 
 
-@shared_task(name=TASK_RECORD_RETURN, **RETRY)
-def record_return(message: object) -> None:
-    try:
-        returned = Returned.from_message(clean(message))
-    except ProtocolError as error:
-        logger.error("A message about a job that was given back cannot be used: %s", error)
-        return
+@worker_task(TASK_RECORD_RETURN)
+def record_return(told: Told) -> None:
+    returned = Returned.from_message(clean(told.message))
+    claim_lease(TASK_RECORD_RETURN, told, returned.lease)
     services.record_return(returned)
 
 
-@shared_task(name=TASK_RECORD_NODE, **RETRY)
-def record_node(message: object) -> None:
-    try:
-        report = NodeReport.from_message(clean(message))
-    except ProtocolError as error:
-        logger.error("A node's report cannot be used: %s", error)
-        return
-    services.record_node(report)
+@worker_task(TASK_RECORD_NODE)
+def record_node(told: Told) -> None:
+    report = NodeReport.from_message(clean(told.message))
+    if services.record_node(report, told.worker) is None:
+        raise not_its(TASK_RECORD_NODE, told, RefusalReason.NOT_ITS_NODE)
 
 
-@shared_task(name=TASK_RECORD_RUN, **RETRY)
-def record_run(message: object) -> None:
-    try:
-        update = RunUpdate.from_message(clean(message))
-    except ProtocolError as error:
-        logger.error("A run's answer cannot be used: %s", error)
-        return
-    services.record_run(update)
+@worker_task(TASK_RECORD_RUN)
+def record_run(told: Told) -> None:
+    services.record_run(RunUpdate.from_message(clean(told.message)))
 
 
-@shared_task(name=TASK_RECORD_CHECK, **RETRY)
-def record_check(message: object) -> None:
-    try:
-        update = CheckUpdate.from_message(clean(message))
-    except ProtocolError as error:
-        logger.error("An answer about an exercise's check cannot be used: %s", error)
-        return
-    services.record_check(update)
+@worker_task(TASK_RECORD_CHECK)
+def record_check(told: Told) -> None:
+    services.record_check(CheckUpdate.from_message(clean(told.message)))
 
 
 @shared_task(name="grader.send_outbox")

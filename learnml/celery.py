@@ -16,8 +16,14 @@ def configuration() -> dict[str, Any]:
 
     from gpu_worker.queues import celery_settings
 
+    shared = celery_settings(settings.BROKER_URL)
     return {
-        **celery_settings(settings.BROKER_URL),
+        **shared,
+        # What the site has taken and not acknowledged is out of the reach of workers.
+        "broker_transport_options": {
+            **shared["broker_transport_options"],
+            **{f"unacked{part}_key": f"site_unacked{part}" for part in ("", "_index", "_mutex")},
+        },
         # Without its broker a task cannot be acknowledged and comes again. The site's own are
         # short, each in one transaction, so that ending one half-way changes nothing.
         "worker_cancel_long_running_tasks_on_connection_loss": True,

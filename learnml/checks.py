@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from learnml.environment import is_weak_key
+
+DEFAULT_REDIS_PORT: Final = 6379
 
 
 @register(Tags.compatibility)
@@ -82,6 +85,16 @@ def _services() -> list[CheckMessage]:
                 id="learnml.W001",
             )
         )
+    elif not settings.CACHE_URL or _server(settings.CACHE_URL) == _server(settings.REDIS_URL):
+        messages.append(
+            Error(
+                "The cache shares its server with the queue, or has none: workers could change "
+                "what limits sign-ins and calls, or nothing would limit them.",
+                hint="Set LEARNML_CACHE_URL to another Redis or Valkey server, or to the same one "
+                "as a user of its own: see docs/how-to/run-with-postgresql-and-redis.md.",
+                id="learnml.E006",
+            )
+        )
     if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         messages.append(
             Warning(
@@ -91,3 +104,10 @@ def _services() -> list[CheckMessage]:
             )
         )
     return messages
+
+
+def _server(url: str) -> tuple[str | None, str | None, int | None, str]:
+    """Return what tells whether two addresses lead to one server as one user."""
+    address = urlsplit(url)
+    path = "" if address.hostname else address.path
+    return address.username, address.hostname, address.port or DEFAULT_REDIS_PORT, path

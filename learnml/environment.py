@@ -19,6 +19,7 @@ LOCAL_SETTINGS = "learnml.settings.local"
 PRODUCTION_SETTINGS = "learnml.settings.production"
 POSTGRES_SCHEMES = ("postgres", "postgresql", "psql", "pgsql")
 REDIS_SCHEMES = ("redis", "rediss", "redis+socket", "unix")
+CACHE_SCHEMES = ("redis", "rediss", "unix")
 TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
@@ -123,6 +124,12 @@ def _redis_url(text: str) -> str:
     return text
 
 
+def _cache_url(text: str) -> str:
+    if not _is_address(text, CACHE_SCHEMES):
+        raise _Unusable("the address of a Redis or Valkey server such as redis://localhost:6380/0")
+    return text
+
+
 def _is_address(text: str, schemes: Sequence[str]) -> bool:
     try:
         address = urlsplit(text)
@@ -138,6 +145,7 @@ PARSERS: dict[str, Parser] = {
     "PORT": _port,
     "DATABASE_URL": _database_url,
     "REDIS_URL": _redis_url,
+    "LEARNML_CACHE_URL": _cache_url,
     "LEARNML_QUEUE_SOCKET": _socket,
     "LEARNML_EMAIL_VERIFICATION": one_of(("none", "optional", "mandatory")),
     "LEARNML_SUBMISSIONS_PER_MINUTE": whole(1, 1_000_000),

@@ -12,7 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from learnml import demo
 from learnml.roles import make_roles
-from learnml.settings.secret import keep_secret_key
+from learnml.settings.secret import keep_secret_key, keep_worker_key
 from learnml.supervisor import fingerprint
 
 Say = Callable[[str], None]
@@ -58,9 +58,10 @@ def prepare_static_files(say: Say) -> None:
 
 
 def prepare_secret_key() -> None:
-    """Keep the key that these settings made, for the processes that come after this one."""
+    """Keep the keys that these settings made, for the processes that come after this one."""
     if getattr(settings, "SECRET_KEY_IN_DATA_DIR", False):
         keep_secret_key(settings.DATA_DIR, settings.SECRET_KEY)
+        keep_worker_key(settings.DATA_DIR)
 
 
 def prepare_demo_accounts(say: Say, password: str) -> None:

@@ -1,4 +1,4 @@
-"""Where the embedded queue's Unix socket is: one rule for supervisor, site and commands."""
+"""Where the embedded queue and cache have their sockets: one rule for supervisor and site."""
 
 from __future__ import annotations
 
@@ -12,17 +12,27 @@ MAX_SOCKET_PATH_BYTES = 100
 
 
 def queue_socket_path(data_dir: Path) -> Path:
-    """Return the socket's path inside `data_dir`, or in a short private folder if that is too long.
+    """Return the queue's socket, which site and workers know."""
+    return _socket_path(data_dir, "queue", "valkey.sock")
+
+
+def cache_socket_path(data_dir: Path) -> Path:
+    """Return the socket of the cache, which the site alone knows."""
+    return _socket_path(data_dir, "cache", "cache.sock")
+
+
+def _socket_path(data_dir: Path, folder: str, name: str) -> Path:
+    """Return a path inside `data_dir`, or in a short private folder if that is too long.
 
     The short folder's name holds the user's id and a hash of `data_dir`, so that every process
     that knows the data folder finds the same socket. The supervisor makes the folder and checks
     that nobody else owns it.
     """
-    path = data_dir / "queue" / "valkey.sock"
+    path = data_dir / folder / name
     if len(os.fsencode(path)) <= MAX_SOCKET_PATH_BYTES:
         return path
     digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
     runtime = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
     if len(os.fsencode(runtime)) > 50:
         runtime = "/tmp"  # noqa: S108  the folder below is private and checked
-    return Path(runtime) / f"learnml-{os.getuid()}-{digest}" / "valkey.sock"
+    return Path(runtime) / f"learnml-{os.getuid()}-{digest}" / name

@@ -219,7 +219,9 @@ def test_a_limit_that_does_not_hold_is_noticed() -> None:
 def test_a_worker_that_refuses_says_why_and_ends_before_it_takes_a_job(tmp_path: Path) -> None:
     engine = [sys.executable, "-m", "gpu_worker.tests.container", "engine"]
     celery = ["-m", "celery", "--quiet", "-A", "gpu_worker.celery_app", "worker", "-Q", "cpu"]
-    environment = {**os.environ, "LEARNML_QUEUE_SOCKET": str(tmp_path / "none.sock")}
+    key = f"cpu-1.{'0' * 64}"
+    queue = str(tmp_path / "none.sock")
+    environment = {**os.environ, "LEARNML_QUEUE_SOCKET": queue, "LEARNML_WORKER_KEY": key}
     done = subprocess.run(
         [*engine, sys.executable, *celery, "-c", "1", "--loglevel", "WARNING"],
         env=environment,

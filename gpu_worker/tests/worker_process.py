@@ -19,7 +19,9 @@ import redis
 from celery import Celery
 
 from gpu_worker import queues
+from gpu_worker.signing import SignedMessage, WorkerKey
 
+WORKER_KEY = WorkerKey("tests", bytes(range(32)))
 _AT_REST = 4
 _LOOKS = 5
 
@@ -71,7 +73,10 @@ class WorkerProcess:
         self.server = start_server(self._socket_path)
 
     def wait_for(self, task: str, seconds: float = 60.0) -> dict[str, Any]:
-        """Take messages from `results` until one is for this task; return its argument."""
+        """Take messages from `results` until one is for this task; return what it says.
+
+        It must be signed with the worker's key.
+        """
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:
@@ -82,7 +87,9 @@ class WorkerProcess:
             if item:
                 message = json.loads(item[1])
                 if message["headers"]["task"] == task:
-                    return json.loads(_body(message))[0][0]
+                    envelope = SignedMessage.from_message(json.loads(_body(message))[0][0])
+                    assert envelope.is_signed_with(WORKER_KEY, task)
+                    return envelope.message()
         raise AssertionError(f"nothing came for {task} in {seconds} s")
 
 
@@ -191,7 +198,12 @@ def running_worker(
     worker = subprocess.Popen(
         [sys.executable, "-m", "celery", "--quiet", "-A", app]
         + ["worker", "-Q", queue, "-c", "1", "--loglevel", "WARNING"],
-        env={**os.environ, "LEARNML_QUEUE_SOCKET": socket_path, **environment},
+        env={
+            **os.environ,
+            "LEARNML_QUEUE_SOCKET": socket_path,
+            "LEARNML_WORKER_KEY": str(WORKER_KEY),
+            **environment,
+        },
         stderr=(folder / "worker.log").open("wb"),
         start_new_session=True,
     )

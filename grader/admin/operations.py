@@ -5,8 +5,8 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from grader import queries
-from grader.models import ApiToken, WorkerNode
-from grader.services import revoke_token
+from grader.models import ApiToken, RefusedMessage, Worker, WorkerNode
+from grader.services import revoke_token, revoke_worker
 from grader.templatetags.report import limit_text
 
 from .gpus import shown_gpus
@@ -46,6 +46,52 @@ class WorkerNodeAdmin(ReadOnlyMixin, ExactCountOff):
     @admin.display(description="GPUs")
     def gpu_details(self, node: WorkerNode) -> SafeString:
         return shown_gpus(node)
+
+
+@admin.register(Worker)
+class WorkerAdmin(ReadOnlyMixin, ExactCountOff):
+    """Who may report verdicts. Keys are given by `manage.py worker add`, and shown there alone."""
+
+    list_display = ("name", "created_at", "revoked_at", "reports_of", "refused")
+    fields = ("name", "created_at", "revoked_at", "reports_of", "refused")
+    readonly_fields = ("reports_of", "refused")
+    search_fields = ("name",)
+    actions = ("revoke",)
+
+    @admin.display(description="nodes")
+    def reports_of(self, worker: Worker) -> str:
+        return ", ".join(worker.nodes.values_list("name", flat=True)[:10]) or "none yet"
+
+    @admin.display(description="messages refused")
+    def refused(self, worker: Worker) -> int:
+        counts = RefusedMessage.objects.filter(worker_name=worker.name)
+        return sum(counts.values_list("count", flat=True))
+
+    @admin.action(description="Revoke the keys of the selected workers")
+    def revoke(self, request: HttpRequest, workers: list[Worker]) -> None:
+        if not request.user.has_perm("grader.change_worker"):
+            self.message_user(request, "You may not revoke workers.", "error")
+            return
+        for worker in workers:
+            revoke_worker(worker.name)
+        self.message_user(request, "Revoked. Nothing that these workers say is taken any more.")
+
+
+@admin.register(RefusedMessage)
+class RefusedMessageAdmin(ReadOnlyMixin, ExactCountOff):
+    """What lay on the queue and was not believed. More than a few want somebody to look."""
+
+    list_display = ("worker", "why", "count", "first_at", "last_at", "last_task")
+    list_filter = ("reason",)
+    fields = list_display
+
+    @admin.display(description="in the name of")
+    def worker(self, refused: RefusedMessage) -> str:
+        return refused.worker_name or "nobody that is registered"
+
+    @admin.display(description="the message")
+    def why(self, refused: RefusedMessage) -> str:
+        return refused.get_reason_display()
 
 
 @admin.register(ApiToken)

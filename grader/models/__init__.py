@@ -27,6 +27,7 @@ from .states import (
 )
 from .submission import Submission
 from .token import ApiToken, Scope
+from .worker import RefusalReason, RefusedMessage, Worker
 
 __all__ = [
     "ABOUT_ACCOUNTS",
@@ -48,6 +49,8 @@ __all__ = [
     "OutboxMessage",
     "Phase",
     "Queue",
+    "RefusalReason",
+    "RefusedMessage",
     "RegradeItem",
     "RegradeItemState",
     "RegradeRun",
@@ -62,5 +65,6 @@ __all__ = [
     "Submission",
     "SubmissionState",
     "Track",
+    "Worker",
     "WorkerNode",
 ]

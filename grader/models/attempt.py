@@ -42,6 +42,15 @@ class GradingAttempt(models.Model):
     queue = models.CharField(max_length=16, choices=Queue.choices)
     priority = models.PositiveSmallIntegerField(default=0, help_text="0 is served first.")
     node = models.CharField(max_length=200, blank=True)
+    worker = models.ForeignKey(
+        "grader.Worker",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        editable=False,
+        help_text="Who signed the first message about it. No other worker may end it.",
+    )
     outcome = models.CharField(max_length=16, choices=Outcome.choices, blank=True)
     end_reason = models.CharField(
         max_length=500, blank=True, help_text="Why the attempt ended, if not by a verdict."

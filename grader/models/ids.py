@@ -23,3 +23,8 @@ def new_public_id() -> str:
 def new_lease() -> str:
     """Return a token of 128 random bits, in the alphabet of `protocol.Identifier`."""
     return secrets.token_hex(16)
+
+
+def new_salt() -> str:
+    """Return 256 random bits as hexadecimal digits."""
+    return secrets.token_hex(32)

@@ -7,6 +7,14 @@ from django.db import models
 
 class WorkerNode(models.Model):
     name = models.CharField(max_length=200, unique=True)
+    worker = models.ForeignKey(
+        "grader.Worker",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="nodes",
+        help_text="Who signs its reports.",
+    )
     queue = models.CharField(max_length=200)
     isolation = models.CharField(
         max_length=200, help_text="The sandbox level the node's probe found."

@@ -22,6 +22,7 @@ from .runs import end_late_runs, purge_runs, record_run, start_run
 from .second import ask_second_again
 from .submit import resubmit, submit
 from .tokens import create_token, revoke_token
+from .workers import register_worker, renew_worker, revoke_worker
 
 __all__ = [
     "Recorded",
@@ -45,11 +46,14 @@ __all__ = [
     "record_run",
     "record_verdict",
     "reject_verdict",
+    "register_worker",
     "remove_extension",
     "remove_override",
+    "renew_worker",
     "requeue_lost",
     "resubmit",
     "revoke_token",
+    "revoke_worker",
     "send_outbox",
     "start_regrade",
     "start_run",

@@ -19,6 +19,7 @@ from grader.models import (
     GradingAttempt,
     Outcome,
     Phase,
+    Worker,
     WorkerNode,
 )
 
@@ -148,23 +149,28 @@ def record_return(returned: protocol.Returned) -> Recorded:
     return Recorded.APPLIED
 
 
-def record_node(report: protocol.NodeReport) -> WorkerNode:
-    """Keep what a worker says of itself."""
-    node, _ = WorkerNode.objects.update_or_create(
-        name=report.node,
-        defaults={
-            "queue": report.queue,
-            "isolation": report.isolation,
-            "python": report.python,
-            "numpy": report.numpy,
-            "platform": report.platform,
-            "limits": report.limits,
-            "devices": list(report.devices),
-            "gpus": [gpu.to_message() for gpu in report.gpus],
-            "tracks": [track.value for track in report.tracks],
-            "last_seen_at": timezone.now(),
-        },
+def record_node(report: protocol.NodeReport, worker: Worker) -> WorkerNode | None:
+    """Keep what a worker says of its node; None where that node is another worker's."""
+    node, _ = WorkerNode.objects.get_or_create(
+        name=report.node, defaults={"worker": worker, "last_seen_at": timezone.now()}
     )
+    if node.worker_id not in (None, worker.pk):
+        return None
+    for name, value in {
+        "worker": worker,
+        "queue": report.queue,
+        "isolation": report.isolation,
+        "python": report.python,
+        "numpy": report.numpy,
+        "platform": report.platform,
+        "limits": report.limits,
+        "devices": list(report.devices),
+        "gpus": [gpu.to_message() for gpu in report.gpus],
+        "tracks": [track.value for track in report.tracks],
+        "last_seen_at": timezone.now(),
+    }.items():
+        setattr(node, name, value)
+    node.save()
     return node
 
 

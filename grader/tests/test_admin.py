@@ -9,9 +9,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from grader import services, tasks
+from grader import services
 from grader.models import Submission, WorkerNode
 from grader.tests.messages import attempt_of, grade_on_cpu, grade_on_gpu, returned, verdict
+from grader.tests.messages import worker as tasks
 
 Submit = Callable[..., Submission]
 MODELS = ("submission", "gradingattempt", "workernode", "apitoken", "auditentry")

@@ -9,12 +9,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from grader import tasks
 from grader.api import schema
 from grader.models import Exercise
 from grader.tests.calls import ROOT, Api, Submit, assert_problem, basic
 from grader.tests.conftest import SOURCE
 from grader.tests.messages import verdict
+from grader.tests.messages import worker as tasks
 
 CONTRACT = Path(__file__).parent / "contract"
 

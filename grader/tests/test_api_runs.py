@@ -12,9 +12,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from courses.models import Chapter, ChapterRevision
-from grader import tasks
 from grader.api.runs import RunSerializer
 from grader.models import CodeRun, Exercise, Submission
+from grader.tests.messages import worker as tasks
 
 from .calls import ROOT, Api, Submit, assert_problem
 from .conftest import SOURCE, FakeBroker

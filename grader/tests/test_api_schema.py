@@ -27,10 +27,11 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from grader import services, tasks
+from grader import services
 from grader.api import schema
 from grader.models import Exercise, WorkerNode
 from grader.tests.messages import verdict
+from grader.tests.messages import worker as tasks
 
 
 @functools.cache

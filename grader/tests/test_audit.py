@@ -10,11 +10,11 @@ from django.db import DatabaseError
 from django.test import Client
 from django.urls import reverse
 
-from grader import services, tasks
+from grader import services
 from grader.models import AuditEntry, Submission
 from grader.services import account_acts
 from grader.tests.calls import ROOT, Api, Submit, basic
-from grader.tests.messages import verdict
+from grader.tests.messages import verdict, worker
 
 LOGIN = "/accounts/login/"
 
@@ -35,7 +35,7 @@ def operator(db: None) -> User:
 @pytest.fixture
 def graded(submit: Submit) -> Submission:
     submission = submit()
-    tasks.record_verdict(verdict(submission, "wrong_answer", score=0.25))
+    worker.record_verdict(verdict(submission, "wrong_answer", score=0.25))
     return Submission.objects.get()
 
 
@@ -66,7 +66,7 @@ class TestWhereFrom:
 
     def test_a_page(self, submit: Submit, learner: User, client: Client) -> None:
         submission = submit()
-        tasks.record_verdict(verdict(submission, "not_gradable"))
+        worker.record_verdict(verdict(submission, "not_gradable"))
         client.force_login(learner)
         client.post(reverse("grader:resubmit", args=[submission.public_id]))
         (entry,) = acts("submission.resubmitted")

@@ -14,11 +14,12 @@ from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from courses.models import Chapter
-from grader import deadlines, services, tasks
+from grader import deadlines, services
 from grader.models import AuditEntry, Exercise, Extension, Submission
 from grader.services.errors import DecisionRefused, NotAllowed
 from grader.tests import messages
 from grader.tests.calls import ROOT, Api, Submit
+from grader.tests.messages import worker as tasks
 from grader.web.panels import exercises_panel
 
 NOON = datetime(2027, 5, 31, 12, 0, tzinfo=UTC)

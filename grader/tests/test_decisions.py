@@ -11,11 +11,12 @@ from django.urls import reverse
 
 from courses.learners import learner_of
 from courses.models import RequirementMet
-from grader import services, tasks
+from grader import services
 from grader.models import AuditEntry, Outcome, Submission
 from grader.services.errors import DecisionRefused, NotAllowed, NotDecidable
 from grader.tests.calls import ROOT, Api, Submit, assert_problem
 from grader.tests.messages import verdict
+from grader.tests.messages import worker as tasks
 
 REASON = "The pickled helper is harmless: the results are your own."
 

@@ -10,11 +10,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from grader import services, tasks
+from grader import services
 from grader.events import EventKind
 from grader.models import GradingAttempt, Submission
 from grader.tests.calls import ROOT, Api, Submit, assert_problem
 from grader.tests.messages import progress, verdict
+from grader.tests.messages import worker as tasks
 
 Read = Callable[..., dict[str, Any]]
 

@@ -13,10 +13,10 @@ from django.test import Client
 from django.urls import reverse
 
 from gpu_worker.exercises import get, slugs
-from grader import tasks
 from grader.models import Exercise, Submission
 from grader.templatetags.speed import roofline
 from grader.tests.messages import full_report, verdict
+from grader.tests.messages import worker as tasks
 from grader.web.hints import hints as find_hints
 from grader.web.words import FAMILIES, LAYOUTS, in_words, inputs_text, layout_text
 

@@ -13,9 +13,9 @@ from django.test import Client
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from grader import tasks
 from grader.models import Submission
 from grader.tests.messages import full_report, verdict
+from grader.tests.messages import worker as tasks
 
 MANGLED: dict[str, Any] = {
     "nan": float("nan"),

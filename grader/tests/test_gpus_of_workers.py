@@ -10,9 +10,10 @@ from django.test import Client
 from django.urls import reverse
 
 from gpu_worker.protocol import GpuReport, NodeReport
-from grader import tasks, waiting
+from grader import waiting
 from grader.models import WorkerNode
 from grader.tests.calls import ROOT, Api
+from grader.tests.messages import worker as tasks
 
 SICK = GpuReport(
     uuid="GPU-2",

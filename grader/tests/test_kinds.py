@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from courses.models import RequirementMet
 from gpu_worker.protocol import Progress, Verdict
-from grader import events, limits, queries, services, tasks
+from grader import events, limits, queries, services
 from grader.models import (
     AttemptState,
     GradingAttempt,
@@ -39,6 +39,7 @@ from .messages import (
     returned,
     verdict,
 )
+from .messages import worker as tasks
 
 pytestmark = pytest.mark.django_db
 Submit = Callable[..., Submission]

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from courses.models import Chapter, ChapterCompletion, RequirementMet
 from gpu_worker.protocol import Verdict
-from grader import limits, outcomes, queries, services, tasks
+from grader import limits, outcomes, queries, services
 from grader.models import (
     AttemptState,
     GradingAttempt,
@@ -25,6 +25,7 @@ from grader.models import (
 from grader.services import Recorded
 from grader.tests.conftest import FakeBroker
 from grader.tests.messages import attempt_of, group, progress, report, verdict
+from grader.tests.messages import worker as tasks
 
 Submit = Callable[..., Submission]
 

@@ -9,11 +9,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from grader import services, tasks
+from grader import services
 from grader.models import AuditEntry, ScoreOverride, Submission
 from grader.services import errors
 from grader.tests.calls import ROOT, Api, Submit, assert_problem
 from grader.tests.messages import verdict
+from grader.tests.messages import worker as tasks
 
 REASON = "The idea is right."
 

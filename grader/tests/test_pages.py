@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from courses.models import Chapter
-from grader import tasks
 from grader.models import AuditEntry, Exercise, Submission, WorkerNode
 from grader.tests.conftest import SOURCE, FakeBroker
 from grader.tests.messages import progress, verdict
+from grader.tests.messages import worker as tasks
 from grader.web import panels
 
 Submit = Callable[..., Submission]

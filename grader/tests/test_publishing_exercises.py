@@ -25,6 +25,7 @@ from grader.models import AuditAction, AuditEntry, CheckState, Exercise, Exercis
 from grader.services.exercises import save_exercise
 
 from .conftest import FakeBroker
+from .messages import worker
 
 ADD = "admin:grader_exercise_add"
 DATA = {
@@ -88,7 +89,7 @@ def let_workers_check(broker: FakeBroker) -> None:
     with Zygote() as zygote:
         while broker.checks:
             job = CheckJob.from_message(broker.checks.pop(0))
-            tasks.record_check(exercise_checks.take(job, zygote).to_message())
+            worker.record_check(exercise_checks.take(job, zygote).to_message())
 
 
 def published(client: Client, **changes: str) -> ExerciseCheck:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from courses.models import RequirementMet
 from gpu_worker.queues import PRIORITY_LEARNER, PRIORITY_REGRADE
-from grader import queries, services, tasks
+from grader import queries, services
 from grader.models import (
     AttemptState,
     AuditEntry,
@@ -24,6 +24,7 @@ from grader.models import (
 from grader.services import errors
 from grader.tests.conftest import FakeBroker
 from grader.tests.messages import attempt_of, progress, verdict
+from grader.tests.messages import worker as tasks
 
 Submit = Callable[..., Submission]
 Committed = Callable[..., Any]

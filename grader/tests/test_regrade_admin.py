@@ -10,9 +10,10 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from grader import services, tasks
+from grader import services
 from grader.models import RegradeRun, Submission
 from grader.tests.messages import verdict
+from grader.tests.messages import worker as tasks
 
 Submit = Callable[..., Submission]
 LIST = reverse("admin:grader_submission_changelist")

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from grader import tasks
 from grader.api.filters import SubmissionFilter
 from grader.api.regrades import RegradeFilterSerializer
 from grader.models import RegradeRun, Submission
 from grader.tests.calls import ROOT, Api, Submit, assert_problem
 from grader.tests.messages import verdict
+from grader.tests.messages import worker as tasks
 
 REGRADES = f"{ROOT}/regrades/"
 

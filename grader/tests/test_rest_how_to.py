@@ -12,10 +12,11 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django.live_server_helper import LiveServer
 
-from grader import services, tasks
+from grader import services
 from grader.models import Exercise, Outcome, Submission
 from grader.tests.conftest import SOURCE
 from grader.tests.messages import verdict
+from grader.tests.messages import worker as tasks
 from grader.web.page import SubmissionPage
 
 HOW_TO = Path(__file__).resolve().parents[2] / "docs" / "how-to"

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Permission, User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from grader import services, tasks, waiting
+from grader import services, waiting
 from grader.models import (
     AuditEntry,
     GradingAttempt,
@@ -19,6 +19,7 @@ from grader.models import (
 from grader.services import errors
 from grader.tests.conftest import FakeBroker
 from grader.tests.messages import attempt_of, verdict
+from grader.tests.messages import worker as tasks
 
 Submit = Callable[..., Submission]
 

@@ -15,10 +15,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from gpu_worker import protocol_runs
-from grader import services, tasks
+from grader import services
 from grader.models import CodeRun, Exercise, RunKind, RunOutcome, RunState
 from grader.services.errors import Refused, TooMany
+from grader.tasks import end_runs
 from grader.tests.conftest import SOURCE, FakeBroker
+from grader.tests.messages import worker as tasks
 
 Start = Callable[..., CodeRun]
 
@@ -147,9 +149,9 @@ class TestAnswers:
     ) -> None:
         run = start()
         answer(run, None)
-        assert tasks.end_runs() == 0
+        assert end_runs() == 0
         CodeRun.objects.update(started_at=timezone.now() - timedelta(seconds=26))
-        assert tasks.end_runs() == 1
+        assert end_runs() == 1
         answer(run)
         assert run.outcome == RunOutcome.NOT_RUN
         assert "was lost" in run.report["failure"]["message"]

@@ -10,13 +10,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from gpu_worker.queues import PRIORITY_LEARNER, PRIORITY_REGRADE
-from grader import events, queries, services, tasks
+from grader import events, queries, services
 from grader.models import AuditEntry, Submission
 from grader.services.errors import NoSecondVerdict, NotAllowed, TooMany
 
 from .calls import ROOT, Api, Submit, assert_problem
 from .conftest import FakeBroker
 from .messages import attempt_of, from_a_gpu_node, grade_on_cpu, grade_on_gpu, progress, returned
+from .messages import worker as tasks
 
 pytestmark = pytest.mark.django_db
 

@@ -9,10 +9,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from grader import queries, services, tasks
+from grader import queries, services
 from grader.models import Submission
 from grader.tests.conftest import FakeBroker
 from grader.tests.messages import attempt_of, progress, verdict
+from grader.tests.messages import worker as tasks
 
 Submit = Callable[..., Submission]
 Committed = Callable[..., Any]

@@ -9,11 +9,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from grader import tasks
 from grader.models import Outcome, Submission
 from grader.outcomes import TEXTS
 
 from .messages import full_report, verdict
+from .messages import worker as tasks
 
 pytestmark = pytest.mark.django_db
 SPECIFIC = "In a public case forward changed its input."

@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from grader import tasks
 from grader.api.verdicts import ParitySerializer, SecondVerdictSerializer
 from grader.models import Exercise, GradingAttempt, Submission, WorkerNode
 from grader.waiting import Nodes, nodes_for, tracks_available
@@ -28,6 +27,7 @@ from .messages import (
     progress,
     public_result,
 )
+from .messages import worker as tasks
 
 pytestmark = pytest.mark.django_db
 Submit = Callable[..., Submission]

@@ -10,7 +10,9 @@ import environ  # type: ignore[import-untyped]
 
 from gpu_worker.queues import QUEUE_GPU, hard_time_limit_seconds, visibility_timeout_seconds
 from learnml.environment import read
-from learnml.queue_socket import queue_socket_path
+from learnml.queue_socket import cache_socket_path, queue_socket_path
+
+from .secret import load_worker_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 DATA_DIR = Path(read("LEARNML_DATA", str(BASE_DIR / "var"))).expanduser().resolve()
@@ -110,11 +112,12 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = read("REDIS_URL", "")
 QUEUE_SOCKET = read("LEARNML_QUEUE_SOCKET", "") or str(queue_socket_path(DATA_DIR))
 BROKER_URL = REDIS_URL or f"redis+socket://{QUEUE_SOCKET}?virtual_host=0"
-_cache_url = REDIS_URL or f"unix://{QUEUE_SOCKET}?db=1"
+# Not the queue's server: workers reach that, and here is what limits sign-ins and calls.
+CACHE_URL = read("LEARNML_CACHE_URL", "")
 CACHES = {
     "default": {
         "BACKEND": "learnml.cache.TolerantRedisCache",
-        "LOCATION": _cache_url,
+        "LOCATION": CACHE_URL or f"unix://{cache_socket_path(DATA_DIR)}",
         "KEY_PREFIX": "learnml",
         # Raised when values are written in another way.
         "VERSION": 2,
@@ -241,6 +244,10 @@ SPECTACULAR_SETTINGS = {
         "RegradeScopeEnum": "grader.models.RegradeScope",
     },
 }
+
+# --- workers --------------------------------------------------------------------------------
+# The key of the worker that `./run` starts; others are registered with `manage.py worker add`.
+LOCAL_WORKER_KEY = load_worker_key(DATA_DIR)
 
 # --- grading: every limit with its unit in the name --------------------------------------------
 GRADING = {

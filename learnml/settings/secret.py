@@ -1,4 +1,4 @@
-"""The local secret key: made by the first start, kept in the data folder for its owner alone."""
+"""Secrets of a local site: made by the first start, kept in the data folder for its owner alone."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import contextlib
 import os
 import secrets
 from pathlib import Path
+from typing import Final
 
-FILE_NAME = "secret_key"
+SECRET_KEY_FILE: Final = "secret_key"  # noqa: S105  a name of a file
+WORKER_KEY_FILE: Final = "worker_key"
+LOCAL_WORKER_NAME: Final = "local"
 
 
 def load_secret_key(data_dir: Path) -> str:
@@ -16,22 +19,41 @@ def load_secret_key(data_dir: Path) -> str:
     Nothing is written: a command that only looks leaves no file behind. What starts a site,
     `up` and `prepare`, calls `keep_secret_key`.
     """
-    with contextlib.suppress(FileNotFoundError):
-        if key := (data_dir / FILE_NAME).read_text().strip():
-            return key
-    return secrets.token_urlsafe(50)
+    return _read(data_dir / SECRET_KEY_FILE) or secrets.token_urlsafe(50)
 
 
 def keep_secret_key(data_dir: Path, key: str = "") -> None:
     """Write a key into `data_dir` unless there is one; without `key`, make one."""
-    path = data_dir / FILE_NAME
+    _keep(data_dir / SECRET_KEY_FILE, key or secrets.token_urlsafe(50))
+
+
+def load_worker_key(data_dir: Path) -> str:
+    """Return the key of the worker that `up` starts, "" where `up` has not made it."""
+    return _read(data_dir / WORKER_KEY_FILE)
+
+
+def keep_worker_key(data_dir: Path) -> str:
+    """Return that key, made and kept in `data_dir` if there is none; see `gpu_worker.signing`."""
+    _keep(data_dir / WORKER_KEY_FILE, f"{LOCAL_WORKER_NAME}.{secrets.token_hex(32)}")
+    return load_worker_key(data_dir)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except FileNotFoundError:
+        return ""
+
+
+def _keep(path: Path, text: str) -> None:
+    """Write a file for its owner alone unless it is there."""
     if path.exists():
         return
-    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f"{FILE_NAME}.{secrets.token_hex(8)}")
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
-        file.write(key or secrets.token_urlsafe(50))
+        file.write(text)
     # Linked when it is whole: nobody reads half a key, and of two writers one wins.
     with contextlib.suppress(FileExistsError):
         os.link(draft, path)

@@ -14,6 +14,7 @@ SCRATCH = Path(_scratch.name)
 (SCRATCH / "static").mkdir()
 
 SECRET_KEY = "tests-only-not-a-secret"  # noqa: S105
+LOCAL_WORKER_KEY = f"local.{'0' * 64}"
 DEMO_ACCOUNTS_ALLOWED = True
 ALLOWED_HOSTS = ["*"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from learnml import environment
-from learnml.queue_socket import queue_socket_path
+from learnml.queue_socket import cache_socket_path, queue_socket_path
 
 DEFAULT_PORT = 8000
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -20,7 +20,7 @@ class StartError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Where things are. `redis_url` and `database_url` are empty for the embedded services."""
+    """Where things are. The addresses of services are empty for the embedded ones."""
 
     base_dir: Path
     data_dir: Path
@@ -29,6 +29,8 @@ class Config:
     redis_url: str
     database_url: str
     queue_socket: Path
+    cache_url: str
+    cache_socket: Path
 
     @property
     def url(self) -> str:
@@ -62,4 +64,6 @@ def read_config(environ: Mapping[str, str] | None = None) -> Config:
         redis_url=env.get("REDIS_URL", ""),
         database_url=env.get("DATABASE_URL", ""),
         queue_socket=Path(socket) if socket else queue_socket_path(data_dir),
+        cache_url=env.get("LEARNML_CACHE_URL", ""),
+        cache_socket=cache_socket_path(data_dir),
     )

@@ -14,10 +14,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from learnml.environment import LOCAL_SETTINGS
-from learnml.settings.secret import keep_secret_key
+from learnml.settings.secret import keep_secret_key, keep_worker_key
 
-from . import fingerprint, preflight, queue_server
+from . import embedded_servers, fingerprint, preflight
 from .config import Config, StartError, read_config
+from .embedded_servers import EmbeddedServer
 from .output import Output
 from .processes import (
     PREPARE_COMMAND,
@@ -78,8 +79,9 @@ def _run(config: Config, output: Output, supervisor: Supervisor) -> int:
     started_at = time.monotonic()
     for line in preflight.isolation_warnings():
         output.say(f"Note: {line}")
-    _start_queue(config, supervisor)
+    _start_services(config, supervisor)
     _keep_secret_key(config)
+    keep_worker_key(config.data_dir)
     if not _is_prepared(config):
         output.say("Preparing the database and the pages ...")
         command = with_interpreter(PREPARE_COMMAND)
@@ -110,24 +112,37 @@ def _add(supervisor: Supervisor, specs: list[ProcessSpec]) -> None:
             supervisor.add(spec)
 
 
-def _start_queue(config: Config, supervisor: Supervisor) -> None:
+def _start_services(config: Config, supervisor: Supervisor) -> None:
+    """Start the queue and the cache, as far as none are given."""
     if config.redis_url:
-        queue_server.check_given(config.redis_url)
+        embedded_servers.check_given(config.redis_url)
+    if config.redis_url and config.cache_url:
         return
-    server = queue_server.find_server()
-    queue_server.make_folders(config, server)
-    command = tuple(queue_server.server_command(config, server))
-    supervisor.add(ProcessSpec("queue", command, dict(os.environ), early=True))
+    program = embedded_servers.find_server()
+    if not config.cache_url:
+        _start_server(embedded_servers.cache_server(config, program), supervisor)
+    if not config.redis_url:
+        queue = embedded_servers.queue_server(config, program)
+        _start_server(queue, supervisor)
+        _wait_for_server(queue, supervisor)
+
+
+def _start_server(server: EmbeddedServer, supervisor: Supervisor) -> None:
+    server.make_folders()
+    supervisor.add(ProcessSpec(server.name, server.command(), dict(os.environ), early=True))
+
+
+def _wait_for_server(server: EmbeddedServer, supervisor: Supervisor) -> None:
     deadline = time.monotonic() + QUEUE_START_SECONDS
-    while not queue_server.answers(config.queue_socket):
+    while not embedded_servers.answers(server.socket):
         supervisor.turn(0.01)
         if supervisor.stopping:
             raise Stopped
         if time.monotonic() > deadline:
             raise StartError(
-                f"The queue server {server} does not answer on {config.queue_socket}; its log "
-                f"{queue_server.log_file(config, server)} says why. If its files beside the log "
-                "are damaged, remove them: submissions are in the database and are sent again."
+                f"The queue server {server.program} does not answer on {server.socket}; its log "
+                f"{server.log} says why. If its files beside the log are damaged, remove them: "
+                "submissions are in the database and are sent again."
             )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from learnml.environment import LOCAL_SETTINGS
+from learnml.settings.secret import load_worker_key
 
 from .config import Config
 
@@ -31,7 +32,10 @@ PREPARE_COMMAND = ("python", "manage.py", "prepare")
 
 # A worker runs code of learners: it gets the queue's address and nothing else that is secret.
 SITE_ONLY_VARIABLES = frozenset(
-    {"DATABASE_URL", "DJANGO_SETTINGS_MODULE", "LEARNML_DATA", "LEARNML_HOST", "PORT"}
+    {
+        *("DATABASE_URL", "DJANGO_SETTINGS_MODULE", "LEARNML_CACHE_URL", "LEARNML_DATA"),
+        *("LEARNML_HOST", "PORT"),
+    }
 )
 SITE_ONLY_PREFIXES = (
     *("LEARNML_SECRET", "LEARNML_DEMO", "LEARNML_EMAIL", "LEARNML_ALLOWED", "LEARNML_TRUSTED"),
@@ -75,12 +79,17 @@ def site_environment(config: Config, environ: Mapping[str, str] | None = None) -
     }
     if not config.redis_url:
         environment["LEARNML_QUEUE_SOCKET"] = str(config.queue_socket)
+    if not config.cache_url:
+        environment["LEARNML_CACHE_URL"] = f"unix://{config.cache_socket}"
     return environment
 
 
 def worker_environment(config: Config, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of a grading worker: no database, no secret key, no Django."""
-    return {
+    """Return the environment of a grading worker: no database, no secret key, no Django.
+
+    It signs with the key that was made for it, unless the operator gives another.
+    """
+    return {"LEARNML_WORKER_KEY": load_worker_key(config.data_dir)} | {
         name: value
         for name, value in site_environment(config, environ).items()
         if name not in SITE_ONLY_VARIABLES and not name.startswith(SITE_ONLY_PREFIXES)

@@ -18,7 +18,7 @@ from typing import Any
 import redis
 
 from gpu_worker.queues import TASK_RECORD_VERDICT
-from learnml.supervisor import queue_server
+from learnml.supervisor import embedded_servers
 from learnml.supervisor.config import read_config
 from learnml.supervisor.processes import ProcessSpec, python_processes
 from tests.platform.client import Client
@@ -142,17 +142,22 @@ class Platform:
             **QUICK,
         }
         self.config = read_config(self.environment)
+        program = embedded_servers.find_server()
+        self._servers = (
+            embedded_servers.queue_server(self.config, program),
+            embedded_servers.cache_server(self.config, program),
+        )
         self.parts = {spec.name: self._part(spec) for spec in self._specs()}
         self.web, self.worker = self.parts["web"], self.parts["worker"]
         self.control, self.scheduler = self.parts["control"], self.parts["scheduler"]
-        self.queue = self.parts["queue"]
+        self.queue, self.cache = self.parts["queue"], self.parts["cache"]
         self._clients: dict[str, Client] = {}
 
     def _specs(self) -> list[ProcessSpec]:
         self.make_queue_folders()
-        command = tuple(queue_server.server_command(self.config, queue_server.find_server()))
         with _environment(self.environment):
-            return [ProcessSpec("queue", command, {}), *python_processes(self.config)]
+            servers = (ProcessSpec(server.name, server.command(), {}) for server in self._servers)
+            return [*servers, *python_processes(self.config)]
 
     def _part(self, spec: ProcessSpec) -> Part:
         return Part(spec, self.folder / f"{spec.name}.log")
@@ -182,17 +187,20 @@ class Platform:
         """Start what does not run, and wait until the site answers."""
         if not self.queue.is_running():
             self.start_queue()
+        if not self.cache.is_running():
+            self.cache.start()
         for part in (self.web, self.control, self.scheduler, self.worker):
             if not part.is_running():
                 part.start()
         wait_for(self._site_answers, PATIENCE_SECONDS, f"the site\n{self.web.output()}")
 
     def make_queue_folders(self) -> None:
-        queue_server.make_folders(self.config, queue_server.find_server())
+        for server in self._servers:
+            server.make_folders()
 
     def start_queue(self) -> None:
         self.queue.start()
-        assert queue_server.wait_until_it_answers(self.config.queue_socket, PATIENCE_SECONDS)
+        assert embedded_servers.wait_until_it_answers(self.config.queue_socket, PATIENCE_SECONDS)
 
     def end(self) -> None:
         for part in self.parts.values():

@@ -191,7 +191,8 @@ class Instance:
         """Return the pid of a part's first process, a child of the supervisor."""
         assert self.process is not None
         words = {
-            "queue": "valkey-server",
+            "queue": "/valkey.sock",
+            "cache": "/cache.sock",
             "web": "gunicorn",
             "worker": "gpu_worker.celery_app",
             "control": "results,control",

@@ -28,24 +28,33 @@ def redis_server(folder: Path, port: int = 0) -> Iterator[str]:
     Raises:
         FileNotFoundError: redis-server is not installed.
     """
+    port = port or free_port()
+    options = ["--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
+    options += ["--appendonly", "yes", "--save", "", "--loglevel", "warning"]
+    with running(options):
+        wait_for(lambda: answers(port), PATIENCE_SECONDS, "redis-server to answer")
+        yield f"redis://127.0.0.1:{port}/0"
+
+
+@contextmanager
+def running(options: list[str]) -> Iterator[None]:
+    """Run Debian's redis-server with these options, for as long as the block takes.
+
+    Raises:
+        FileNotFoundError: redis-server is not installed.
+    """
     program = shutil.which("redis-server")
     if program is None:
         raise FileNotFoundError(
             "redis-server is not installed. As root: apt-get install redis-server"
         )
-    port = port or free_port()
     process = subprocess.Popen(
-        [
-            *with_this_process(),
-            *(program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)),
-            *("--appendonly", "yes", "--save", "", "--loglevel", "warning"),
-        ],
+        [*with_this_process(), program, *options],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.STDOUT,
     )
     try:
-        wait_for(lambda: answers(port), PATIENCE_SECONDS, "redis-server to answer")
-        yield f"redis://127.0.0.1:{port}/0"
+        yield
     finally:
         process.terminate()
         process.wait(PATIENCE_SECONDS)

@@ -17,7 +17,8 @@ PRODUCTION = {
     "LEARNML_SECRET_KEY": "abcdefghij-0123456789-ABCDEFGHIJ-abcdefghij-0123456789",
     "LEARNML_ALLOWED_HOSTS": "learnml.example.org",
     "DATABASE_URL": "postgres://learnml@localhost/learnml",
-    "REDIS_URL": "redis://localhost:6379/0",
+    "REDIS_URL": "redis://worker:password@localhost:6379/0",
+    "LEARNML_CACHE_URL": "redis://localhost:6380/0",
 }
 
 
@@ -83,6 +84,8 @@ def test_production_settings_with_a_proper_environment_pass() -> None:
         ("LEARNML_SECRET_KEY", "short", "learnml.E004"),
         ("LEARNML_ALLOWED_HOSTS", "*", "learnml.E005"),
         ("REDIS_URL", "", "learnml.W001"),
+        ("LEARNML_CACHE_URL", "", "learnml.E006"),
+        ("LEARNML_CACHE_URL", "redis://worker:password@localhost/1", "learnml.E006"),
         ("DATABASE_URL", "", "learnml.W002"),
     ],
 )
@@ -92,6 +95,11 @@ def test_production_environment_that_lacks_something_fails(
     result = check_deploy(**{variable: value})
     assert result.returncode != 0
     assert expected in result.stderr
+
+
+def test_cache_on_the_queues_server_as_another_user_passes() -> None:
+    result = check_deploy(LEARNML_CACHE_URL="redis://cache:password@localhost:6379/0")
+    assert result.returncode == 0, result.stderr
 
 
 def test_production_without_a_secret_key_does_not_load() -> None:

@@ -64,13 +64,13 @@ def test_commands_are_those_of_the_supervisor(services: dict[str, Any], name: st
 
 
 def test_every_part_of_the_supervisor_has_a_service(services: dict[str, Any]) -> None:
-    assert set(services) == {*COMMANDS, "postgres", "redis"}
+    assert set(services) == {*COMMANDS, "postgres", "redis", "cache"}
 
 
 @pytest.mark.parametrize("name", WORKERS)
 def test_worker_knows_the_queue_and_nothing_else(services: dict[str, Any], name: str) -> None:
     worker = services[name]
-    assert set(worker["environment"]) == {"REDIS_URL"}
+    assert set(worker["environment"]) == {"REDIS_URL", "LEARNML_WORKER_KEY"}
     assert worker["networks"] == ["queue"]
     assert "volumes" not in worker
     assert "env_file" not in worker
@@ -82,7 +82,7 @@ def test_queue_and_database_cannot_reach_the_world(
     assert compose["networks"]["queue"]["internal"] is True
     assert compose["networks"]["database"]["internal"] is True
     assert services["redis"]["networks"] == ["queue"]
-    assert services["postgres"]["networks"] == ["database"]
+    assert services["postgres"]["networks"] == services["cache"]["networks"] == ["database"]
 
 
 def test_gpu_worker_starts_only_when_asked(services: dict[str, Any]) -> None:

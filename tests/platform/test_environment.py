@@ -32,6 +32,7 @@ BAD = [
     ("DATABASE_URL", "mysql://host/name"),
     ("REDIS_URL", "localhost:6379"),
     ("REDIS_URL", "redis://[::1"),
+    ("LEARNML_CACHE_URL", "localhost:6380"),
     ("LEARNML_QUEUE_SOCKET", "/" + "long/" * 30),
     ("LEARNML_EMAIL_VERIFICATION", "yes"),
     ("LEARNML_SUBMISSIONS_PER_MINUTE", "abc"),
@@ -67,7 +68,7 @@ def test_good_values_pass_and_empty_ones_count_as_not_set() -> None:
 
 
 def test_passwords_in_addresses_are_not_repeated() -> None:
-    for name in ("DATABASE_URL", "REDIS_URL"):
+    for name in ("DATABASE_URL", "REDIS_URL", "LEARNML_CACHE_URL"):
         with pytest.raises(BadSetting) as refused:
             check_all({name: "http://user:a-secret@host/"})
         assert "a-secret" not in str(refused.value)

@@ -32,7 +32,7 @@ from tests.platform.instance import (
 pytestmark = pytest.mark.services
 
 MakeInstance = Callable[..., Instance]
-PARTS = ("queue", "web", "worker", "control", "scheduler")
+PARTS = ("queue", "cache", "web", "worker", "control", "scheduler")
 
 
 @pytest.fixture(scope="module")
@@ -125,8 +125,12 @@ def test_worker_is_given_the_queue_and_no_secret_of_the_site(running: Instance) 
     assert pid is not None
     environment = environment_of(pid)
     assert environment["LEARNML_QUEUE_SOCKET"].endswith("valkey.sock")
+    assert environment["LEARNML_WORKER_KEY"].startswith("local.")
     text = "\n".join(f"{name}={value}" for name, value in environment.items())
-    for secret in ("a-secret-of-the-site", DEMO_PASSWORD, "DATABASE_URL", "DJANGO_SETTINGS_MODULE"):
+    for secret in (
+        *("a-secret-of-the-site", DEMO_PASSWORD, "DATABASE_URL", "DJANGO_SETTINGS_MODULE"),
+        "cache.sock",
+    ):
         assert secret not in text
 
 

@@ -1,4 +1,7 @@
-"""The embedded queue: a real Valkey server on a Unix socket that only this user can reach."""
+"""The embedded queue and cache: real Valkey servers on Unix sockets that only this user can reach.
+
+Two of them, because workers reach the queue, and the cache holds what limits sign-ins and calls.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,14 @@ import shutil
 import socket
 import stat
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from .config import Config, StartError
 
 PING_TIMEOUT_SECONDS = 2.0
+CACHE_MEMORY = "64mb"
 
 
 def find_server() -> Path:
@@ -48,52 +53,82 @@ def _bundled_server() -> Path | None:
     return server if os.access(server, os.X_OK) else None
 
 
-def server_command(config: Config, server: Path) -> list[str]:
-    """Return the command line: no TCP port, every write on disk before it is answered."""
-    return [
-        str(server),
-        *("--port", "0"),
-        *("--unixsocket", str(config.queue_socket), "--unixsocketperm", "700"),
-        *("--dir", str(queue_dir(config, server))),
-        *("--appendonly", "yes", "--appendfsync", "always", "--save", ""),
-        *("--maxmemory-policy", "noeviction", "--databases", "2"),
-        *("--daemonize", "no", "--loglevel", "warning"),
-        *("--logfile", str(log_file(config, server))),
-    ]
+@dataclass(frozen=True, slots=True)
+class EmbeddedServer:
+    """One server: what it is for, its program, its socket, and the folder of its files."""
 
+    name: str
+    program: Path
+    socket: Path
+    folder: Path
+    options: tuple[str, ...]
 
-def queue_dir(config: Config, server: Path) -> Path:
-    """One folder per server program: Redis cannot read what Valkey wrote."""
-    return config.data_dir / "queue" / server.name
+    @property
+    def log(self) -> Path:
+        """The server's own log: it warns of kernel settings that do not matter here."""
+        return self.folder / "server.log"
 
-
-def log_file(config: Config, server: Path) -> Path:
-    """The server's own log: it warns of kernel settings that do not matter here."""
-    return queue_dir(config, server) / "server.log"
-
-
-def make_folders(config: Config, server: Path) -> None:
-    """Make the queue's folders, 0700.
-
-    Raises:
-        StartError: the socket's folder belongs to somebody else or others may enter it.
-    """
-    queue_dir(config, server).mkdir(parents=True, exist_ok=True, mode=0o700)
-    folder = config.queue_socket.parent
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    found = folder.lstat()
-    private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-    if not private:
-        raise StartError(
-            f"The queue's folder {folder} belongs to another user. Remove it, or name a place of "
-            "your own: LEARNML_QUEUE_SOCKET=/path/to/queue.sock ./run"
+    def command(self) -> tuple[str, ...]:
+        """Return the command line: no TCP port."""
+        return (
+            str(self.program),
+            *("--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "700"),
+            *("--dir", str(self.folder), "--daemonize", "no"),
+            *("--loglevel", "warning", "--logfile", str(self.log)),
+            *self.options,
         )
-    folder.chmod(0o700)
-    config.queue_socket.unlink(missing_ok=True)
+
+    def make_folders(self) -> None:
+        """Make the folders, 0700, and remove the socket of a server that was killed.
+
+        Raises:
+            StartError: the socket's folder belongs to somebody else or others may enter it.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder = self.socket.parent
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        found = folder.lstat()
+        private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+        if not private:
+            raise StartError(
+                f"The {self.name}'s folder {folder} belongs to another user. Remove it, or name "
+                "another data folder: LEARNML_DATA=/path/to/folder ./run"
+            )
+        folder.chmod(0o700)
+        self.socket.unlink(missing_ok=True)
+
+
+def queue_server(config: Config, program: Path) -> EmbeddedServer:
+    """Return the queue's server: every write is on disk before it is answered."""
+    return EmbeddedServer(
+        name="queue",
+        program=program,
+        socket=config.queue_socket,
+        # One folder per server program: Redis cannot read what Valkey wrote.
+        folder=config.data_dir / "queue" / program.name,
+        options=(
+            *("--appendonly", "yes", "--appendfsync", "always", "--save", ""),
+            *("--maxmemory-policy", "noeviction", "--databases", "1"),
+        ),
+    )
+
+
+def cache_server(config: Config, program: Path) -> EmbeddedServer:
+    """Return the cache's server: nothing on disk, and the oldest goes where it would grow."""
+    return EmbeddedServer(
+        name="cache",
+        program=program,
+        socket=config.cache_socket,
+        folder=config.data_dir / "cache" / program.name,
+        options=(
+            *("--appendonly", "no", "--save", "", "--databases", "1"),
+            *("--maxmemory", CACHE_MEMORY, "--maxmemory-policy", "allkeys-lru"),
+        ),
+    )
 
 
 def answers(socket_path: Path) -> bool:
-    """Tell whether the queue answers PING on its socket."""
+    """Tell whether a server answers PING on its socket."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(PING_TIMEOUT_SECONDS)
