@@ -25,6 +25,7 @@ from tests.platform.instance import (
 )
 from tests.platform.postgres import postgres_server as run_postgres
 from tests.platform.redis_server import redis_server as run_redis
+from tests.writes import WriteWatch
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -119,6 +120,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _uses_database(item: pytest.Item) -> bool:
     fixtures = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
     return bool(fixtures) or item.get_closest_marker("django_db") is not None
+
+
+@pytest.fixture(scope="session")
+def write_watch() -> Iterator[WriteWatch]:
+    """What became of the transactions of this process."""
+    watch = WriteWatch()
+    with watch.watching():
+        yield watch
+
+
+@pytest.fixture(autouse=True)
+def _no_slow_work_within_a_transaction(
+    request: pytest.FixtureRequest, write_watch: WriteWatch
+) -> Iterator[None]:
+    """Fail a test in which a transaction kept others from writing for long."""
+    write_watch.complaints()
+    yield
+    assert not (found := write_watch.complaints()), "\n".join(found)
 
 
 @contextlib.contextmanager

@@ -23,10 +23,13 @@ from courses.content.schema import (
 from courses.models import Chapter, ChapterRevision, MathStylesheet, Question
 from courses.publishing import BUILD_VERSION, Built, build
 from courses.rendering import SourceError
+from courses.rows import delete_all
+from courses.saving import Renderings, saved
 
 __all__ = [
     "ContentError",
     "check_chapter",
+    "delete_chapter",
     "drop_rows_of_other_kinds",
     "publish_chapter",
     "publish_or_check",
@@ -34,57 +37,79 @@ __all__ = [
 ]
 
 
-def publish_chapter(chapter: Chapter, by: User | None) -> ChapterRevision:
+def publish_chapter(
+    chapter: Chapter, by: User | None, renderings: Renderings | None = None
+) -> ChapterRevision:
     """Make what the database holds of `chapter` the page that learners see.
 
     Writes one immutable revision, or nothing where neither content nor renderer has changed.
     Raises `ContentError` with every mistake by field; the page then stays as it was.
+
+    Within a transaction give it `renderings`, and do all again on `NotRendered`, as `saved` does.
     """
-    with transaction.atomic():
-        locked = Chapter.objects.select_for_update().get(pk=chapter.pk)
-        content = _read(locked)
-        data = to_data(content)
-        hash_now = content_hash(data)
-        current = locked.current_revision
-        if (
-            current is not None
-            and current.content_hash == hash_now
-            and current.build_version == BUILD_VERSION
-        ):
-            chapter.current_revision = current
-            return current
-        built = build(content)
-        last = locked.revisions.order_by("-number").values_list("number", flat=True).first()
-        revision = ChapterRevision.objects.create(
-            chapter=locked,
-            number=(last or 0) + 1,
-            content=data,
-            content_hash=hash_now,
-            page=built.page,
-            answers=built.answers,
-            question_versions=built.question_versions,
-            build_version=BUILD_VERSION,
-            stylesheet=store_stylesheet(built.css, built.css_hash),
-            created_by=by,
-        )
-        # Not by save(): an edit's history row is written once, by the edit itself.
-        Chapter.objects.filter(pk=locked.pk).update(current_revision=revision)
-        edition.advance()
-        chapter.current_revision = revision
-        return revision
+    if renderings is None:
+        return saved(lambda known: _publish(chapter, by, known))
+    return _publish(chapter, by, renderings)
 
 
-def check_chapter(chapter: Chapter) -> Built:
+def check_chapter(chapter: Chapter, renderings: Renderings | None = None) -> Built:
     """Render what the database holds without publishing it; `ContentError` as in publishing."""
-    return build(_read(chapter), published=False)
+    content = _read(chapter)
+    if renderings is None:
+        return build(content, published=False)
+    return renderings.of(content, published=False)
 
 
-def publish_or_check(chapter: Chapter, by: User | None) -> None:
+def publish_or_check(
+    chapter: Chapter, by: User | None, renderings: Renderings | None = None
+) -> None:
     """Publish a chapter that is to be seen; of a draft only make sure that it could be rendered."""
     if chapter.published:
-        publish_chapter(chapter, by)
+        publish_chapter(chapter, by, renderings)
     else:
-        check_chapter(chapter)
+        check_chapter(chapter, renderings)
+
+
+def _publish(chapter: Chapter, by: User | None, renderings: Renderings) -> ChapterRevision:
+    locked = Chapter.objects.select_for_update().get(pk=chapter.pk)
+    content = _read(locked)
+    data = to_data(content)
+    hash_now = content_hash(data)
+    current = locked.current_revision
+    if (
+        current is not None
+        and current.content_hash == hash_now
+        and current.build_version == BUILD_VERSION
+    ):
+        chapter.current_revision = current
+        return current
+    built = renderings.of(content, published=True)
+    last = locked.revisions.order_by("-number").values_list("number", flat=True).first()
+    revision = ChapterRevision.objects.create(
+        chapter=locked,
+        number=(last or 0) + 1,
+        content=data,
+        content_hash=hash_now,
+        page=built.page,
+        answers=built.answers,
+        question_versions=built.question_versions,
+        build_version=BUILD_VERSION,
+        stylesheet=store_stylesheet(built.css, built.css_hash),
+        created_by=by,
+    )
+    # Not by save(): an edit's history row is written once, by the edit itself.
+    Chapter.objects.filter(pk=locked.pk).update(current_revision=revision)
+    edition.advance()
+    chapter.current_revision = revision
+    return revision
+
+
+def delete_chapter(chapter: Chapter) -> None:
+    """Delete a chapter that no learner has answered in, with its parts and their history rows."""
+    with transaction.atomic():
+        for parts in ("formulas", "steps", "mechanism", "listings", "figures", "questions"):
+            delete_all(list(getattr(chapter, parts).all()))
+        chapter.delete()
 
 
 def drop_rows_of_other_kinds(question: Question) -> None:

@@ -46,12 +46,15 @@ def make_demo_accounts(password: str = "") -> DemoAccounts | None:
             "them. Make accounts with: python manage.py createsuperuser"
         )
     users = get_user_model().objects
+    if users.exists():
+        return None
+    password = password or random_password()
+    # Hashing is slow by design: one hash serves the three accounts of one password, and nobody
+    # waits for it to write.
+    hashed = make_password(password)
     with transaction.atomic():
         if users.exists():
             return None
-        password = password or random_password()
-        # Hashing is slow by design; one hash serves the three accounts of one password.
-        hashed = make_password(password)
         for role, is_staff in DEMO_ROLES.items():
             user = users.create(username=role, password=hashed, is_staff=is_staff)
             user.groups.add(Group.objects.get(name=role))

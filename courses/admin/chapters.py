@@ -51,6 +51,11 @@ class CourseAdmin(
     def chapters_lost(self, obj: Any) -> QuerySet[Chapter]:
         return Chapter.objects.filter(course=obj)
 
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        for chapter in obj.chapters.all():
+            services.delete_chapter(chapter)
+        super().delete_model(request, obj)
+
 
 @admin.register(Chapter)
 class ChapterAdmin(KeepWhatLearnersUsedMixin, PublishOnSaveAdmin):
@@ -99,11 +104,15 @@ class ChapterAdmin(KeepWhatLearnersUsedMixin, PublishOnSaveAdmin):
     def chapters_lost(self, obj: Any) -> QuerySet[Chapter]:
         return Chapter.objects.filter(pk=obj.pk)
 
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        services.delete_chapter(obj)
+
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """A chapter that begins in the admin is seen by learners once its author says so."""
         return {"published": False, **super().get_changeform_initial_data(request)}
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        self.begin_writing(request, obj, change)
         if not change:
             obj.position = _next_position(Chapter.objects.filter(course=obj.course))
         super().save_model(request, obj, form, change)
@@ -125,6 +134,7 @@ class PartAdmin(PublishOnSaveAdmin):
         return ("chapter",) if obj is not None else ()
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        self.begin_writing(request, obj, change)
         if not change:
             obj.position = _next_position(type(obj).objects.filter(chapter=obj.chapter))
         super().save_model(request, obj, form, change)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import AbstractUser
-from django.db import transaction
+from django.core.exceptions import ObjectDoesNotExist
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
@@ -15,6 +15,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from courses.editing import last_edit, state_of
+
+from .writing import ShortWritesMixin, Stale
 
 STATE_FIELD = "loaded_state"
 
@@ -47,11 +49,11 @@ class LoadedStateForm(forms.ModelForm):
         return cleaned
 
 
-class RefuseStaleMixin:
+class RefuseStaleMixin(ShortWritesMixin):
     """For admins whose form is a `LoadedStateForm`.
 
-    The row that serialises saves is locked before the state is compared, and until the save is
-    done, so of two saves at once the second finds the first one's state.
+    The states are compared before the form is validated, and once more when writing begins, under
+    the lock that serialises saves: of two at once the second finds the first one's state.
     """
 
     model: Any
@@ -61,27 +63,32 @@ class RefuseStaleMixin:
         """Lock the row that all saves which could undo each other have in common."""
         type(obj).objects.select_for_update().get(pk=obj.pk)
 
-    def changeform_view(
+    def answer_form(
         self,
         request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
+        object_id: str | None,
+        form_url: str,
+        extra_context: dict[str, Any] | None,
     ) -> HttpResponseBase:
-        view: Any = super().changeform_view  # type: ignore[misc]
-        if request.method != "POST" or object_id is None:
-            response: HttpResponseBase = view(request, object_id, form_url, extra_context)
-            return response
-        with transaction.atomic():
-            obj = self.get_object(request, object_id)  # type: ignore[attr-defined]
-            if obj is not None:
-                self.lock(obj)
-            conflict = self._conflict(request, obj, object_id)
-            request.edit_conflict = conflict  # type: ignore[attr-defined]
-            # What was deleted meanwhile is shown as a new one, so that its text is not lost.
-            shown = object_id if obj is not None or not conflict else None
-            response = view(request, shown, form_url, extra_context)
-            return response
+        if object_id is None:
+            return super().answer_form(request, object_id, form_url, extra_context)
+        obj = self.get_object(request, object_id)  # type: ignore[attr-defined]
+        conflict = self._conflict(request, obj, object_id)
+        request.edit_conflict = conflict  # type: ignore[attr-defined]
+        # What was deleted meanwhile is shown as a new one, so that its text is not lost.
+        shown = object_id if obj is not None or not conflict else None
+        return super().answer_form(request, shown, form_url, extra_context)
+
+    def look_again(self, request: HttpRequest, obj: Any, change: bool) -> None:
+        super().look_again(request, obj, change)
+        if not change:
+            return
+        try:
+            self.lock(obj)
+        except ObjectDoesNotExist as error:
+            raise Stale from error
+        if request.POST.get(STATE_FIELD) != state_of(obj):
+            raise Stale
 
     def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
         form = super().get_form(request, obj, **kwargs)  # type: ignore[misc]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any, ClassVar
 
 from adminsortable2.admin import CustomInlineFormSet
 from django import forms
 from django.contrib.admin.widgets import AdminTextareaWidget
+from django.forms.models import BaseInlineFormSet
+from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from courses.figures import kinds
 from courses.models import Chapter, Figure, Listing, NumericHint
 from courses.rendering import SourceError
+from courses.rows import create_all, delete_all, update_all
 
 from .conflicts import LoadedStateForm
 from .fields import ExactTextField, NamedLinesField, RequirementsField
@@ -167,6 +171,32 @@ class PartFormSet(CustomInlineFormSet):
             for place in range(self.initial_form_count())
         ]
         return [by_key.get(key) or self.model() for key in sent]
+
+    def save(self, commit: bool = True) -> Any:
+        """Write all rows together: a long chapter dragged into another order has hundreds."""
+        saved = super().save(commit=False)
+        if commit:
+            delete_all(self.deleted_objects)
+            changed = {name for _, names in self.changed_objects for name in names}
+            update_all([row for row, _ in self.changed_objects], self._columns(changed))
+            create_all(self.new_objects)
+        return saved
+
+    def save_new(self, form: Any, commit: bool = True) -> Any:
+        """A new row comes last, unless it was dragged somewhere."""
+        row: Any = BaseInlineFormSet.save_new(self, form, commit=False)
+        if not row.position:
+            row.position = next(self._free_positions)
+        return row
+
+    @cached_property
+    def _free_positions(self) -> Iterator[int]:
+        return count(self.get_max_order() + 1)
+
+    def _columns(self, names: set[str]) -> set[str]:
+        """Return those of a form's fields that are fields of the row, which has others too."""
+        columns = {field.name for field in self.model._meta.concrete_fields}
+        return (names & columns) - {self.model._meta.pk.name}
 
     def clean(self) -> None:
         super().clean()

@@ -34,9 +34,10 @@ def content_errors(request: HttpRequest) -> Errors:
 class PublishOnSaveAdmin(RefuseStaleMixin, SortableAdminBase, SimpleHistoryAdmin):
     """Admin of a chapter or of a part with a page of its own.
 
-    A save runs in one transaction: rows, revision, log and history are all written or none is.
-    When publishing refuses, all is rolled back and the same input is validated again with what was
-    wrong, so that each error appears at its field. Rendering is therefore done in one place only.
+    A save runs in one transaction: rows, revision, log and history are all written or none is. The
+    page is rendered before it, see `courses.saving`. When publishing refuses, the same input is
+    validated again with what was wrong, so that each error appears at its field. Rendering is
+    therefore done in one place only.
     """
 
     formfield_overrides = TEXT_OVERRIDES
@@ -104,7 +105,7 @@ class PublishOnSaveAdmin(RefuseStaleMixin, SortableAdminBase, SimpleHistoryAdmin
 
     def _publish(self, request: HttpRequest, chapter: Chapter) -> None:
         user = request.user if request.user.is_authenticated else None
-        services.publish_or_check(chapter, user)
+        services.publish_or_check(chapter, user, request.renderings)  # type: ignore[attr-defined]
 
 
 def _errors_of(error: ContentError | RenderError) -> Errors:

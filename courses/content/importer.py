@@ -15,9 +15,25 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import models, transaction
 
-from courses import edition, services
-from courses.models import Chapter, Course
+from courses import edition, saving, services
+from courses.models import (
+    Chapter,
+    Choice,
+    Course,
+    DerivationStep,
+    Figure,
+    Formula,
+    FormulaSymbol,
+    Listing,
+    MatchingPair,
+    MechanismStep,
+    NumericHint,
+    OrderingItem,
+    Question,
+)
 from courses.publishing import BUILD_VERSION, build
+from courses.rows import create_all, delete_all, update_all
+from courses.saving import Renderings
 
 from . import files
 from .errors import ContentError, FileError, describe
@@ -30,6 +46,18 @@ EDITED_TEXT = (
     "The files have not changed, but this was edited in the admin since the last import. The edit "
     "stays. Export it to have it in the files; importing with --force would discard it."
 )
+_ROW_MODELS: dict[str, type[models.Model]] = {
+    "choices": Choice,
+    "hints": NumericHint,
+    "items": OrderingItem,
+    "pairs": MatchingPair,
+}
+# The field by which a row names what it is a part of.
+_PARENTS: dict[type[models.Model], str] = {
+    **dict.fromkeys((Formula, DerivationStep, MechanismStep, Listing, Figure, Question), "chapter"),
+    FormulaSymbol: "formula",
+    **dict.fromkeys(_ROW_MODELS.values(), "question"),
+}
 NOT_LISTED_TEXT = (
     "course.yaml no longer lists this chapter. It stays as it is; "
     "unpublish it in the admin if learners should not see it any more."
@@ -159,16 +187,28 @@ def _load_chapter(
             return Outcome(path.name, Action.KEPT, _kept_text(path.name))
         _refuse_broken_rules(content, published=chapter is None or chapter.published)
         action = Action.CREATED if chapter is None else Action.UPDATED
-        with transaction.atomic():
-            chapter = chapter or Chapter(course=course, slug=content.slug, position=position)
-            write_chapter(chapter, content, folder.hash)
-            services.publish_or_check(chapter, by)
+        saved = chapter or Chapter(course=course, slug=content.slug, position=position)
+        _save_chapter(saved, content, folder.hash, by)
         return Outcome(path.name, action)
     except FileError as error:
         return Outcome(path.name, Action.FAILED, str(error))
     except ContentError as error:
         text = "\n".join(f"{path}: {line}" for line in describe(error.errors))
         return Outcome(path.name, Action.FAILED, text)
+
+
+def _save_chapter(
+    chapter: Chapter, content: ChapterContent, files_hash: str, by: User | None
+) -> None:
+    """Write the chapter and publish it, rendered before the transaction begins."""
+
+    def save(renderings: Renderings) -> None:
+        write_chapter(chapter, content, files_hash)
+        services.publish_or_check(chapter, by, renderings)
+
+    renderings = Renderings()
+    renderings.add(content, chapter.published)
+    saving.saved(save, renderings)
 
 
 def _refresh(chapter: Chapter, by: User | None) -> Outcome:
@@ -211,52 +251,67 @@ def write_chapter(chapter: Chapter, content: ChapterContent, files_hash: str = "
     chapter.imported_content_hash = content_hash(to_data(content))
     _save(chapter)
     data = to_data(content)
-    formulas = _sync(chapter.formulas, "key", data["formulas"], leave_out=("symbols",))
-    for formula, row in zip(formulas, data["formulas"], strict=True):
-        _sync(formula.symbols, "position", row["symbols"])
+    of_chapter = {chapter: data}
+    formulas = _sync(Formula, "key", _of(of_chapter, "formulas"), leave_out=("symbols",))
+    _sync(FormulaSymbol, "position", _of(formulas, "symbols"))
     for step in data["steps"]:
         step["formula"], step["line"] = step["formula"] or "", step["line"] or ""
-    _sync(chapter.steps, "key", data["steps"])
-    _sync(chapter.mechanism, "key", data["mechanism"])
-    _sync(chapter.listings, "filename", data["listings"])
-    _sync(chapter.figures, "key", data.get("figures", []))
+    _sync(DerivationStep, "key", _of(of_chapter, "steps"))
+    _sync(MechanismStep, "key", _of(of_chapter, "mechanism"))
+    _sync(Listing, "filename", _of(of_chapter, "listings"))
+    _sync(Figure, "key", _of(of_chapter, "figures"))
     for question in data["questions"]:
         for name in ("answer", "tolerance", "language", "code", "output"):
             question.setdefault(name, "")
-    questions = _sync(chapter.questions, "key", data["questions"], leave_out=tuple(QUESTION_ROWS))
-    for question, row in zip(questions, data["questions"], strict=True):
-        for name, identity in QUESTION_ROWS.items():
-            _sync(getattr(question, name), identity, row.get(name, []))
+    questions = _sync(Question, "key", _of(of_chapter, "questions"), leave_out=tuple(QUESTION_ROWS))
+    for name, identity in QUESTION_ROWS.items():
+        _sync(_ROW_MODELS[name], identity, _of(questions, name))
+
+
+def _of(parents: Mapping[Any, Mapping[str, Any]], name: str) -> dict[Any, list[dict[str, Any]]]:
+    """Return each parent's rows of one kind, as plain data."""
+    return {parent: list(data.get(name, [])) for parent, data in parents.items()}
 
 
 def _sync(
-    children: Any, identity: str, rows: Sequence[Mapping[str, Any]], leave_out: tuple[str, ...] = ()
-) -> list[Any]:
-    """Make the related objects `children` equal to `rows`, matched by the field `identity`.
+    model: type[models.Model],
+    identity: str,
+    wanted: Mapping[Any, Sequence[Mapping[str, Any]]],
+    leave_out: tuple[str, ...] = (),
+) -> dict[Any, Mapping[str, Any]]:
+    """Make the rows of `model` equal to those wanted of each parent, by the field `identity`.
 
-    Objects keep their primary key while their identity stays, so that their history goes on.
-    `leave_out` names what of a row are not fields of the object itself.
+    Rows keep their primary key while their identity stays, so that their history goes on.
+    `leave_out` names what of the data are not fields of the row itself. Returns each row with its
+    data, in order. A few statements are made, however many rows there are.
     """
-    wanted = [
-        {name: value for name, value in row.items() if name not in leave_out} | {"position": place}
-        for place, row in enumerate(rows, start=1)
-    ]
-    existing = {getattr(child, identity): child for child in children.all()}
-    for key in existing.keys() - {row[identity] for row in wanted}:
-        existing[key].delete()
-    synced = []
-    for row in wanted:
-        child = existing.get(row[identity])
-        if child is None:
-            child = children.model(**{children.field.name: children.instance})
-        elif all(getattr(child, name) == value for name, value in row.items()):
-            synced.append(child)
-            continue
-        for name, value in row.items():
-            setattr(child, name, value)
-        _save(child)
-        synced.append(child)
-    return synced
+    parent_field = _PARENTS[model]
+    existing = {
+        (getattr(row, f"{parent_field}_id"), getattr(row, identity)): row
+        for row in model._base_manager.filter(**{f"{parent_field}__in": list(wanted)})
+    }
+    new: list[models.Model] = []
+    changed: list[models.Model] = []
+    fields: set[str] = set()
+    synced: list[tuple[models.Model, Mapping[str, Any]]] = []
+    for parent, given in wanted.items():
+        for place, data in enumerate(given, start=1):
+            values = {name: value for name, value in data.items() if name not in leave_out}
+            values["position"] = place
+            row = existing.pop((parent.pk, values[identity]), None)
+            if row is None:
+                new.append(row := model(**{parent_field: parent}, **values))
+            elif differing := {n for n, value in values.items() if getattr(row, n) != value}:
+                fields |= differing
+                changed.append(row)
+                for name in differing:
+                    setattr(row, name, values[name])
+            synced.append((row, data))
+    delete_all(list(existing.values()), CHANGE_REASON)
+    update_all(changed, fields, CHANGE_REASON)
+    create_all(new, CHANGE_REASON)
+    # Not before: only what is written has a key to be found by.
+    return dict(synced)
 
 
 def _save(row: models.Model) -> None:

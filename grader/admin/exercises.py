@@ -10,6 +10,7 @@ from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest
 from simple_history.admin import SimpleHistoryAdmin
 
+from courses.admin.writing import ShortWritesMixin
 from courses.rendering import Rendered
 from grader import queries
 from grader.models import Exercise, ExerciseCheck
@@ -84,7 +85,7 @@ class ExerciseForm(forms.ModelForm):
 
 
 @admin.register(Exercise)
-class ExerciseAdmin(SimpleHistoryAdmin):
+class ExerciseAdmin(ShortWritesMixin, SimpleHistoryAdmin):
     form = ExerciseForm
     list_display = (
         "title",
@@ -128,6 +129,7 @@ class ExerciseAdmin(SimpleHistoryAdmin):
         return exercise.is_open_to_learners
 
     def save_model(self, request: HttpRequest, obj: Exercise, form: Any, change: bool) -> None:
+        self.begin_writing(request, obj, change)
         # The form's chapter is the author's word, and the slug kept for loads follows it.
         obj.chapter_slug = obj.chapter.slug if obj.chapter else ""
         author = cast(User, request.user)

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from courses.admin.writing import ShortWritesMixin
 from grader.models import Exercise, Extension
 from grader.services import give_extension, remove_extension
 from grader.services.decide import MAX_REASON_CHARACTERS, PERMISSION
@@ -55,7 +56,7 @@ class ExtensionForm(forms.ModelForm):
 
 
 @admin.register(Extension)
-class ExtensionAdmin(admin.ModelAdmin):
+class ExtensionAdmin(ShortWritesMixin, admin.ModelAdmin):  # type: ignore[misc]
     form = ExtensionForm
     list_display = ("exercise", "user", "due_at", "created_by", "created_at")
     list_filter = ("exercise",)
@@ -73,6 +74,7 @@ class ExtensionAdmin(admin.ModelAdmin):
         return request.user.has_perm(PERMISSION)
 
     def save_model(self, request: HttpRequest, obj: Extension, form: Any, change: bool) -> None:
+        self.begin_writing(request, obj, change)
         wanted = form.cleaned_data
         given = give_extension(
             cast(User, request.user),

@@ -1,0 +1,108 @@
+"""Forms of the admin hold the database for as long as they write, and no longer.
+
+Django's admin opens a transaction before it reads what was sent, and keeps it while all forms are
+validated, passwords hashed, and formulas rendered. SQLite has one writer: all others wait so long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponseBase
+
+from courses.saving import MAX_TRIES, NotRendered, Renderings, changes_too_often
+
+
+class Stale(Exception):
+    """What was validated is not what the database holds any more; validate it anew."""
+
+
+class ShortWritesMixin:
+    """The transaction of a save begins where its first row is written, in `save_model`.
+
+    What must hold by then is looked at in `begin_writing`, which raises `Stale` where it does not.
+    What a save found to be missing is rendered between two tries, see `courses.saving`.
+    """
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponseBase:
+        if request.method != "POST":
+            view: Any = super().changeform_view  # type: ignore[misc]
+            shown: HttpResponseBase = view(request, object_id, form_url, extra_context)
+            return shown
+        return _tried(
+            request, lambda: self.answer_form(request, object_id, form_url, extra_context)
+        )
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        if request.method != "POST":
+            view: Any = super().delete_view  # type: ignore[misc]
+            shown: HttpResponseBase = view(request, object_id, extra_context)
+            return shown
+        # As below: without the transaction round all that is looked up for the page.
+        inner: Any = self._delete_view  # type: ignore[attr-defined]
+        return _tried(request, lambda: inner(request, object_id, extra_context))
+
+    def answer_form(
+        self,
+        request: HttpRequest,
+        object_id: str | None,
+        form_url: str,
+        extra_context: dict[str, Any] | None,
+    ) -> HttpResponseBase:
+        """Validate what was sent, and save it or show it with what is wrong."""
+        # The inner half of Django's view, without its transaction.
+        response: HttpResponseBase = self._changeform_view(  # type: ignore[attr-defined]
+            request, object_id, form_url, extra_context
+        )
+        return response
+
+    def begin_writing(self, request: HttpRequest, obj: Any, change: bool) -> None:
+        """Begin the transaction of a save or a deletion; called again, it does nothing."""
+        if not request.has_begun_writing:  # type: ignore[attr-defined]
+            request.writing.enter_context(transaction.atomic())  # type: ignore[attr-defined]
+            request.has_begun_writing = True  # type: ignore[attr-defined]
+            self.look_again(request, obj, change)
+
+    def look_again(self, request: HttpRequest, obj: Any, change: bool) -> None:
+        """Raise `Stale` where what was validated holds no more; runs as writing begins."""
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        self.begin_writing(request, obj, change)
+        super().save_model(request, obj, form, change)  # type: ignore[misc]
+
+    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
+        # The first row that a deletion writes. An action on a list has a transaction for each.
+        if hasattr(request, "writing"):
+            self.begin_writing(request, None, change=False)
+        return super().log_deletions(request, queryset)  # type: ignore[misc]
+
+
+def _tried(request: Any, act: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """Do what `begin_writing` may begin a transaction in, again where it came to nothing."""
+    request.renderings = Renderings()
+    for number in range(MAX_TRIES):
+        try:
+            with ExitStack() as writing:
+                request.writing, request.has_begun_writing = writing, False
+                return act()
+        except NotRendered as missing:
+            request.renderings.add(missing.content, missing.published)
+        except Stale:
+            continue
+        except IntegrityError:
+            # Somebody took the name after it was found free: the form says so when it is
+            # validated anew. Anything else stays what it is.
+            if number:
+                raise
+    raise changes_too_often()
