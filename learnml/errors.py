@@ -7,11 +7,13 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.views import defaults
+from django.views import csrf, defaults
 
 from grader.api.problems import CONTENT_TYPE, BodyTooLarge, problem_body
 
 API_PREFIX = "/api/"
+TYPED_FIELDS = ("source", "value")
+"""The fields of learners' forms that hold what somebody wrote; none is a secret."""
 
 
 def problem(status: HTTPStatus, code: str, detail: str) -> JsonResponse:
@@ -74,3 +76,15 @@ def server_error(request: HttpRequest, *args: Any) -> HttpResponse:
             "The server made a mistake. It has been logged; please try again later.",
         )
     return defaults.server_error(request)
+
+
+def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Refuse a form without its token, and give back what was written in it.
+
+    To be read and copied only: whoever forged a form could have written the text, so nothing here
+    sends it again.
+    """
+    typed = [text for name in TYPED_FIELDS if (text := request.POST.get(name, "")).strip()]
+    if not typed:
+        return csrf.csrf_failure(request, reason)
+    return render(request, "403_csrf.html", {"typed": typed}, status=HTTPStatus.FORBIDDEN)

@@ -160,14 +160,6 @@ class TestSubmitting:
         assert int(response["Retry-After"]) > 0
         assert "keep me" in response.content.decode()
 
-    def test_without_an_account_one_is_sent_to_sign_in(
-        self, client: Client, exercise: Exercise
-    ) -> None:
-        response = post(client, exercise)
-        assert response.status_code == 302
-        assert reverse("account_login") in response["Location"]
-        assert not Submission.objects.exists()
-
 
 class TestSubmissionPage:
     def test_it_tells_of_a_queue_that_is_down(

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_cache_control
+from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from grader import queries, waiting
@@ -20,14 +21,14 @@ from grader.models import Draft, Exercise, NodeKind, Submission, Track
 from grader.registry import find_spec
 from grader.services import keep_draft
 from grader.services import submit as make_submission
-from grader.services.drafts import UNSEEN
+from grader.services.drafts import UNSEEN, Kept
 from grader.services.errors import Refused, TooMany
 
 from . import csp
 from .diff import unified
 from .forms import SubmitForm
 from .page import WHAT_COUNTS
-from .requests import bounded_body, is_fetch, see_other, sign_in_first, signed_in, user_of
+from .requests import bounded_body, is_fetch, see_other, signed_in, signed_out, user_of
 from .result_view import ON_A_GPU
 
 OWN_SUBMISSIONS_SHOWN = 20
@@ -42,15 +43,18 @@ def exercise_page(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @bounded_body
 def submit(request: HttpRequest, slug: str) -> HttpResponse:
-    """Take a submission; a GET comes from a sign-in on the way, and goes to the exercise."""
+    """Take a submission: 303 to it, for a script 201 with its address and the draft's version.
+
+    A GET comes from a sign-in on the way, and goes to the exercise.
+    """
     exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
     if request.method == "GET":
         return see_other(exercise.get_absolute_url())
+    track = request.POST.get("track", "")
     if not request.user.is_authenticated:
-        return sign_in_first(exercise.get_absolute_url())
+        return signed_out(request, _place(exercise, track), "Submit")
     form = SubmitForm(request.POST, request.FILES)
     form.full_clean()
-    track = request.POST.get("track", "")
     try:
         content = form.content()
         submission = make_submission(
@@ -58,18 +62,27 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
         )
     except Refused as refusal:
         return refuse(request, exercise, form, track, refusal)
+    answer: dict[str, Any] = {"url": submission.get_absolute_url()}
     if isinstance(content, str):
         # What was sent is what the editor begins with the next time.
-        keep_draft(user_of(request), exercise, track, content, _seen(request), replace=True)
-    return see_other(submission.get_absolute_url())
+        kept = keep_draft(user_of(request), exercise, track, content, _seen(request), replace=True)
+        answer |= _as_answer(kept)
+    return JsonResponse(answer, status=201) if is_fetch(request) else see_other(answer["url"])
 
 
 def refuse(
     request: HttpRequest, exercise: Exercise, form: SubmitForm, track: str, refusal: Refused
 ) -> HttpResponse:
-    """Show the page again with the learner's text and the reason at its field."""
-    form.refuse(refusal)
-    response = show_exercise(request, exercise, form, track)
+    """Show the page again with the learner's text and the reason at its field.
+
+    A script's page still has the text: it is told the reason alone.
+    """
+    response: HttpResponse
+    if is_fetch(request):
+        response = JsonResponse({"message": refusal.message})
+    else:
+        form.refuse(refusal)
+        response = show_exercise(request, exercise, form, track)
     response.status_code = refusal.status
     if isinstance(refusal, TooMany):
         response["Retry-After"] = str(refusal.retry_after_seconds)
@@ -81,36 +94,41 @@ def refuse(
 def draft(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Keep a text: JSON for the editor, 200 kept or 409 another tab's; 303 without script."""
     exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
-    back = f"{exercise.get_absolute_url()}?track={request.POST.get('track', '')}#your-code"
+    track = request.POST.get("track", "")
     if request.method == "GET":
         return see_other(exercise.get_absolute_url())
     if not request.user.is_authenticated:
-        return JsonResponse({}, status=401) if is_fetch(request) else sign_in_first(back)
+        return signed_out(request, _place(exercise, track), "Save the draft")
     try:
         kept = keep_draft(
             user_of(request),
             exercise,
-            request.POST.get("track", ""),
+            track,
             request.POST.get("source", "").replace("\r\n", "\n"),
             _seen(request),
             replace="replace" in request.POST,
         )
     except Refused as refusal:
-        if is_fetch(request):
-            return JsonResponse({"message": refusal.message}, status=refusal.status)
         form = SubmitForm(request.POST)
         form.full_clean()
-        return refuse(request, exercise, form, request.POST.get("track", ""), refusal)
+        return refuse(request, exercise, form, track, refusal)
     if not is_fetch(request):
         messages.success(request, "Your draft is saved.")
-        return see_other(back)
-    answer: dict[str, Any] = {
-        "version": kept.draft.version,
-        "saved_at": kept.draft.updated_at.isoformat(),
-    }
+        return see_other(_place(exercise, track))
+    answer = _as_answer(kept)
     if kept.conflict:
         answer["source"] = kept.draft.source
     return JsonResponse(answer, status=409 if kept.conflict else 200)
+
+
+def _place(exercise: Exercise, track: str) -> str:
+    """Return where the editor of a track is."""
+    return f"{exercise.get_absolute_url()}?{urlencode({'track': track})}#your-code"
+
+
+def _as_answer(kept: Kept) -> dict[str, Any]:
+    """Return what a script needs to know of a draft: that, and as what, it is stored."""
+    return {"version": kept.draft.version, "saved_at": kept.draft.updated_at.isoformat()}
 
 
 @require_GET

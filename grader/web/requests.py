@@ -1,4 +1,4 @@
-"""What several of the grader's views share: bounded bodies, signing in, answers of one form."""
+"""What several of the grader's views share: bounded bodies, signing in, texts given back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -66,6 +66,49 @@ def see_other(url: str) -> HttpResponse:
     return response
 
 
-def sign_in_first(url: str) -> HttpResponse:
-    """Send a visitor to sign in, and back to `url` afterwards."""
-    return redirect(f"{reverse('account_login')}?{urlencode({'next': url})}")
+def sign_in_url(back: str) -> str:
+    """Return where a visitor signs in, to come back to `back` afterwards."""
+    return f"{reverse('account_login')}?{urlencode({'next': back})}"
+
+
+def signed_out(request: HttpRequest, back: str, send: str) -> HttpResponse:
+    """Answer 401 to a text whose sender is signed out: nothing of it is stored, nor lost.
+
+    A script is told where to sign in. Without one, the page holds the text, in a form that sends
+    it again by a button that says `send`.
+    """
+    if is_fetch(request):
+        message = "You are signed out. Nothing was stored."
+        return JsonResponse({"message": message, "sign_in": sign_in_url(back)}, status=401)
+    message = (
+        "You are signed out, so nothing was stored. Here is your text. Sign in, in a new tab, then "
+        "come back to this one and send it."
+    )
+    return not_stored(
+        request, 401, "You are signed out", message, send=send, sign_in=sign_in_url(back)
+    )
+
+
+def not_stored(
+    request: HttpRequest, status: int, title: str, message: str, *, send: str, sign_in: str = ""
+) -> HttpResponse:
+    """Give a text that was not taken back to its sender, to be sent again to the same address."""
+    names = ("track", "key", "seen", "replace")
+    context = {
+        "title": title,
+        "message": message,
+        "source": sent_text(request),
+        "fields": {name: request.POST[name] for name in names if name in request.POST},
+        "action": request.path,
+        "send": send,
+        "sign_in": sign_in,
+    }
+    return render(request, "grader/not_stored.html", context, status=status)
+
+
+def sent_text(request: HttpRequest) -> str:
+    """Return the source that was sent: a file's text where one was chosen, as far as it is text."""
+    upload = request.FILES.get("file")
+    if upload is not None:
+        return bytes(upload.read()).decode("utf-8", "replace")
+    return request.POST.get("source", "").replace("\r\n", "\n")

@@ -22,7 +22,7 @@ from grader.services.errors import Refused, TooMany
 from . import csp
 from .exercise_views import refuse
 from .forms import SubmitForm
-from .requests import bounded_body, is_fetch, see_other, sign_in_first, signed_in, user_of
+from .requests import bounded_body, is_fetch, not_stored, see_other, signed_in, signed_out, user_of
 
 
 class RunView:
@@ -152,13 +152,13 @@ def _start(request: HttpRequest, exercise: Exercise | None, here: str) -> HttpRe
     if not request.user.is_authenticated:
         if is_fetch(request):
             return render(request, "grader/_run_refused.html", {"sign_in": here}, status=401)
-        return sign_in_first(here)
+        return signed_out(request, here, "Run")
     source = request.POST.get("source", "").replace("\r\n", "\n")
     track = request.POST.get("track", "numpy")
     try:
         run = start_run(user_of(request), source, exercise, track)
     except Refused as refusal:
-        return _refused(request, exercise, refusal, source)
+        return _refused(request, exercise, refusal)
     if not is_fetch(request):
         return see_other(run.get_absolute_url())
     # The queue may have been away: then the run has ended already.
@@ -166,16 +166,17 @@ def _start(request: HttpRequest, exercise: Exercise | None, here: str) -> HttpRe
     return render(request, "grader/_run.html", {"view": RunView(run)}, status=201)
 
 
-def _refused(
-    request: HttpRequest, exercise: Exercise | None, refusal: Refused, source: str
-) -> HttpResponse:
+def _refused(request: HttpRequest, exercise: Exercise | None, refusal: Refused) -> HttpResponse:
     if not is_fetch(request) and exercise is not None:
         form = SubmitForm(request.POST)
         form.full_clean()
         return refuse(request, exercise, form, request.POST.get("track", ""), refusal)
-    template = "grader/_run_refused.html" if is_fetch(request) else "grader/run_refused.html"
-    context = {"message": refusal.message, "source": source, "back": request.path}
-    response = render(request, template, context, status=refusal.status)
+    if is_fetch(request):
+        context = {"message": refusal.message}
+        response = render(request, "grader/_run_refused.html", context, status=refusal.status)
+    else:
+        title = "Your code was not run"
+        response = not_stored(request, refusal.status, title, refusal.message, send="Run it again")
     if isinstance(refusal, TooMany):
         response["Retry-After"] = str(refusal.retry_after_seconds)
     return response

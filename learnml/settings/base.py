@@ -173,6 +173,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
 # Django 6 reads the same name and shape; the middleware goes when the floor becomes 6.2.
+CSRF_FAILURE_VIEW = "learnml.errors.forged"
 SECURE_CSP = {
     "default-src": ["'none'"],
     "script-src": ["'self'"],

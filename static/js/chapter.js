@@ -256,7 +256,21 @@ document.querySelector(".site-head").after(bar);
 return { watchPlaces, offerResume };
 })();
 const quiz = (() => {
+const { read, write } = memory;
 const { prepareOrders } = order;
+const typed = (question) => question.querySelector("textarea[name=value], input[type=text][name=value]");
+const nameOf = (question) => `typed:${question.id}`;
+function restoreTyped() {
+for (const question of document.querySelectorAll("[data-question]")) {
+const field = typed(question);
+const text = field && read(nameOf(question));
+if (!text || text === field.value || field.matches(":disabled")) continue;
+field.value = text;
+const said = question.querySelector("[role=status]");
+said.textContent = "This answer of yours was not stored: check it again.";
+said.className = "answer-state warn";
+}
+}
 document.addEventListener("submit", async (event) => {
 const question = event.target.closest("[data-question]");
 if (!question || !(event.target instanceof HTMLFormElement)) return;
@@ -267,6 +281,7 @@ if (button.disabled) return;
 const body = new FormData(form);
 const focused = selectorOf(question.contains(document.activeElement) && document.activeElement);
 const said = question.querySelector("[role=status]");
+if (typed(question)) write(nameOf(question), typed(question).value);
 button.disabled = true;
 question.setAttribute("aria-busy", "true");
 try {
@@ -279,11 +294,12 @@ credentials: "same-origin",
 const type = response.headers.get("Content-Type") ?? "";
 if (!type.startsWith("text/html") || (!response.ok && response.status !== 422 && response.status !== 429)) throw response;
 replace(question, await response.text(), focused);
+if (response.ok) write(nameOf(question), "");
 } catch (problem) {
 said.textContent =
 problem instanceof Response
 ? `The answer could not be checked (error ${problem.status}). Load the page again and retry.`
-: "No connection to the site. Your choice is still here: try again in a moment.";
+: "The site did not answer. Your answer is still here: try again in a moment.";
 said.className = "answer-state bad";
 button.disabled = false;
 if (focused) keepFocus(question, focused);
@@ -332,6 +348,7 @@ const text = note.querySelector("span");
 text.textContent = `All questions are answered.${completed ? " The chapter is completed." : ""}`;
 }
 }
+return { restoreTyped };
 })();
 const steps = (() => {
 const { read, root, write } = memory;
@@ -383,12 +400,14 @@ const { layOutWhileIdle } = layout;
 const { lightTogether } = links;
 const { prepareOrders } = order;
 const { offerResume, watchPlaces } = places;
+const { restoreTyped } = quiz;
 const { stepThrough } = steps;
 offerResume();
 stepThrough();
 watchPlaces();
 lightTogether();
 prepareOrders(document);
+restoreTyped();
 if (document.readyState === "complete") layOutWhileIdle();
 else addEventListener("load", layOutWhileIdle);
 })();

@@ -1,13 +1,18 @@
 // Runs what stands in an editor, and shows what came of it, beside it. Nothing runs by itself.
 
 import { editorFor } from "./editor.js";
+import { ask, dateOf, keptTexts, reasonOf } from "./kept.js";
 
 const DELAYS_MS = [120, 120, 150, 200, 300, 500];
 const STEADY_DELAY_MS = 1000;
 const FETCH = { "X-Requested-With": "fetch" };
 
-/** Let a form's Run button run the editor's text, with the result in the form's panel. */
-export function bindRun(form, editor) {
+/**
+ * Let a form's Run button run the editor's text, with the result in the form's panel.
+ *
+ * where() says in a sentence what keeps the text, for when the site did not take it.
+ */
+export function bindRun(form, editor, where) {
   const button = form.querySelector("[data-run]");
   const panel = form.querySelector("[data-run-panel]");
   if (!button || !panel) return () => {};
@@ -21,14 +26,16 @@ export function bindRun(form, editor) {
     button.setAttribute("aria-disabled", "true");
     status.textContent = "Running.";
     editor.markLine(0);
+    let answered = 0; // the status of the site's answer
     try {
       const body = new URLSearchParams(new FormData(form));
       body.set("source", editor.text);
       const response = await fetch(url, { method: "POST", body, headers: FETCH, credentials: "same-origin" });
+      answered = response.status;
       show(panel, await response.text());
       await follow(panel);
     } catch {
-      panel.textContent = "The site does not answer, so nothing was run. Your text is kept: try again in a moment.";
+      panel.textContent = `${notRun(answered)} ${where()} Try again in a moment.`;
     } finally {
       busy = false;
       button.removeAttribute("aria-disabled");
@@ -49,6 +56,11 @@ export function bindRun(form, editor) {
     editor.goToLine(Number(link.dataset.goToLine));
   });
   return run;
+}
+
+function notRun(status) {
+  if (status === 201) return "The site does not answer any more, so what came of the run is not known.";
+  return status ? `Nothing was run: ${reasonOf(status)}.` : "The site does not answer, so nothing was run.";
 }
 
 function statusBeside(panel) {
@@ -85,11 +97,31 @@ async function follow(panel) {
   }
 }
 
-/** A form that runs its own text: on a page of its own, or below a listing. */
+/**
+ * A form that runs its own text: on a page of its own, or below a listing. What was changed in it no
+ * account keeps: this browser does, and offers it when the form is opened again.
+ */
 function enableForm(form) {
   let run = () => {};
-  const editor = editorFor(form.querySelector("[data-editor]"), { onRun: () => run() });
-  run = bindRun(form, editor);
+  const field = form.querySelector("[data-editor]");
+  const given = field.value;
+  const kept = keptTexts(`run:${new URL(form.action).pathname}`);
+  let isHere = true;
+  const keep = () => (isHere = kept.write(field.value, field.value === given));
+  const editor = editorFor(field, { onChange: keep, onRun: () => run() });
+  run = bindRun(form, editor, () => (isHere ? "This browser keeps your text." : "Only this page has your text."));
+  const offerLeft = () => {
+    const left = kept.left(given)[0];
+    if (!left) return;
+    const message = `You changed this program on ${dateOf(left)}; this browser kept your text.`;
+    ask(form.querySelector("[data-draft-notice]"), message, (isTaken) => {
+      if (isTaken) editor.replace(left.text);
+      kept.forget(left.text);
+      if (!isTaken) offerLeft();
+      editor.focus();
+    });
+  };
+  offerLeft();
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     run();

@@ -7,10 +7,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from conftest import lay_out_at_once
 from tests.e2e.content import CHAPTER_PATH, EPS_INSIDE_THE_ROOT, EPS_OUTSIDE_THE_ROOT
@@ -49,7 +50,11 @@ def page(context: BrowserContext) -> Iterator[Page]:
     yield page
     page.close()
     # The browser itself reports a conflict between tabs and a connection that a test cut.
-    expected = ("409 (Conflict)", "net::ERR_FAILED")
+    expected = (
+        "409 (Conflict)",
+        "net::ERR_FAILED",
+        *(f"status of {n}" for n in (403, 413, 429, 502)),
+    )
     assert [text for text in complaints if not any(known in text for known in expected)] == []
 
 
@@ -170,6 +175,110 @@ def test_without_a_connection_the_browser_keeps_the_text(
     expect(page.locator("[data-draft-state]")).to_contain_text("Saved")
 
 
+def offered(page: Page, text: str) -> None:
+    """Open the exercise anew: the text is offered, and taken."""
+    page.goto(PATH)
+    rich_editor(page)
+    notice = page.locator("[data-draft-notice]")
+    expect(notice).to_contain_text("your account does not have")
+    notice.get_by_role("button", name="Show that text").click()
+    assert page.locator("#source").input_value() == text
+
+
+ANSWERS: dict[str, dict[str, Any]] = {
+    "forbidden": {"status": 403, "content_type": "text/html", "body": "<h1>Forbidden</h1>"},
+    "too large": {"status": 413, "content_type": "text/html", "body": "<h1>Too large</h1>"},
+    "too many": {"status": 429, "content_type": "text/html", "body": "<h1>Slow down</h1>"},
+    "in trouble": {"status": 502, "content_type": "text/html", "body": "<h1>Bad gateway</h1>"},
+    "a page in between": {"status": 200, "content_type": "text/html", "body": "<h1>Wi-Fi</h1>"},
+    "not the site's": {"status": 200, "content_type": "application/json", "body": "{}"},
+    "no answer": {},
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_whatever_stores_nothing_leaves_the_text_to_be_offered_again(
+    page: Page, context: BrowserContext, name: str
+) -> None:
+    answer = ANSWERS[name]
+    text = f"# precious: {name}\n"
+
+    def reply(route: Route) -> None:
+        if route.request.method != "POST":
+            route.continue_()
+        elif answer:
+            route.fulfill(**answer)
+        else:
+            route.abort()
+
+    page.goto(PATH)
+    rich_editor(page)
+    page.route("**/exercises/rmsnorm/**", reply)
+    editor(page).fill(text)
+    state = page.locator("[data-draft-state]")
+    expect(state).to_contain_text("This browser keeps the text.")
+    expect(state).not_to_contain_text("Saved")
+    page.get_by_role("button", name=RUN).click()
+    expect(page.locator("[data-run-panel]")).to_contain_text("This browser keeps the text.")
+    page.get_by_role("button", name="Submit", exact=True).click()
+    expect(page.locator("[data-submit-state]")).to_contain_text("This browser keeps the text.")
+    expect(page).to_have_url(re.compile(f"{re.escape(PATH)}$"))
+    again = context.new_page()
+    offered(again, text)
+    saved(again)
+    again.close()
+
+
+def test_a_session_that_ended_costs_no_text(
+    chromium: Browser, context: BrowserContext, platform_instance: Instance
+) -> None:
+    own = chromium.new_context(
+        base_url=platform_instance.base_url, storage_state=context.storage_state()
+    )
+    page = own.new_page()
+    page.goto(PATH)
+    rich_editor(page)
+    own.clear_cookies()
+    editor(page).fill("# typed after the session ended\n")
+    expect(page.locator("[data-draft-state]")).to_contain_text("You are signed out")
+    page.get_by_role("button", name="Submit", exact=True).click()
+    page.locator("input[name=login]").fill("author")
+    page.locator("input[name=password]").fill(DEMO_PASSWORD)
+    page.locator("main button[type=submit]").click()
+    expect(page).to_have_url(re.compile(re.escape(PATH)))
+    notice = page.locator("[data-draft-notice]")
+    expect(notice).to_contain_text("your account does not have")
+    # Typing before deciding writes over neither text.
+    rich_editor(page)
+    editor(page).fill("# typed before deciding\n")
+    page.goto(PATH)
+    texts = []
+    for _ in range(2):
+        expect(notice).to_be_visible()
+        notice.get_by_role("button", name="Show that text").click()
+        texts.append(page.locator("#source").input_value())
+    assert texts == ["# typed before deciding\n", "# typed after the session ended\n"]
+    expect(notice).to_be_hidden()
+    saved(page)
+    page.goto(PATH)
+    rich_editor(page)
+    expect(notice).to_be_hidden()
+    own.close()
+
+
+def test_a_browser_that_keeps_nothing_promises_nothing(page: Page) -> None:
+    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('no room'); };")
+    page.goto(PATH)
+    rich_editor(page)
+    page.route("**/exercises/rmsnorm/**", lambda route: route.abort())
+    editor(page).fill("# only here\n")
+    for place in ("[data-draft-state]", "[data-submit-state]"):
+        expect(page.locator(place)).to_contain_text("copy the text before you leave")
+        page.get_by_role("button", name="Submit", exact=True).click()
+    page.unroute("**/exercises/rmsnorm/**")
+    saved(page)
+
+
 def test_a_visitors_text_comes_back(chromium: Browser, platform_instance: Instance) -> None:
     context = chromium.new_context(base_url=platform_instance.base_url)
     page = context.new_page()
@@ -252,6 +361,12 @@ def test_a_listing_is_edited_and_run_below_it_and_never_by_itself(page: Page) ->
     field.press("ControlOrMeta+Enter")
     expect(form.locator("[data-line='2']")).to_contain_text("ZeroDivisionError in line 2")
     expect(form.locator("samp").first).to_have_text("<b>mine</b>")
+    # No account keeps it: this browser does, until its learner lets it go.
+    page.reload()
+    page.get_by_role("link", name="Edit and run").first.click()
+    notice = form.locator("[data-draft-notice]")
+    notice.get_by_role("button", name="Show that text").click()
+    assert field.input_value() == "print('<b>mine</b>')\n1 / 0\n"
 
 
 def test_all_of_it_works_without_script(

@@ -183,6 +183,28 @@ def test_a_double_click_and_a_second_tab_make_no_second_attempt(page: Page) -> N
     expect(page.locator(f"{box} .question-head")).not_to_contain_text("attempts")
 
 
+def test_a_typed_answer_that_was_not_stored_comes_back(page: Page) -> None:
+    question = next(one for one in chapter()["questions"] if one["kind"] == "numeric")
+    box = page.locator(f"#question-{question['key']}")
+    field, check = box.locator("input[name=value]"), box.locator("button[type=submit]")
+    page.goto(CHAPTER_PATH)
+    page.route("**/questions/**", lambda route: route.fulfill(status=502, body="bad gateway"))
+    field.fill("12345")
+    check.click()
+    expect(box.locator("[role=status]")).to_contain_text("error 502")
+    page.unroute_all()
+    page.reload()
+    expect(field).to_have_value("12345")
+    expect(box).to_contain_text("was not stored")
+    check.click()
+    expect(box).to_contain_text("Not yet")
+    field.fill("not yet sent")
+    page.reload()
+    # What the site stored is what it shows; the copy is gone.
+    expect(field).to_have_value("12345")
+    expect(box).not_to_contain_text("was not stored")
+
+
 @pytest.mark.parametrize(
     "path", ["/", CHAPTER_PATH, "/exercises/rmsnorm/", "/dashboard/", "/api/v1/docs/"]
 )

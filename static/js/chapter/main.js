@@ -5,7 +5,7 @@ import { layOutWhileIdle } from "./layout.js";
 import { lightTogether } from "./links.js";
 import { prepareOrders } from "./order.js";
 import { offerResume, watchPlaces } from "./places.js";
-import "./quiz.js";
+import { restoreTyped } from "./quiz.js";
 import { stepThrough } from "./steps.js";
 
 offerResume();
@@ -13,5 +13,6 @@ stepThrough();
 watchPlaces();
 lightTogether();
 prepareOrders(document);
+restoreTyped();
 if (document.readyState === "complete") layOutWhileIdle();
 else addEventListener("load", layOutWhileIdle);

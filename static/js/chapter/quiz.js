@@ -1,6 +1,24 @@
 // The quiz: an answer is checked without loading the page again.
 
+import { read, write } from "./memory.js";
 import { prepareOrders } from "./order.js";
+
+// What was typed is kept in the browser from its sending until the site has answered that it stored it.
+const typed = (question) => question.querySelector("textarea[name=value], input[type=text][name=value]");
+const nameOf = (question) => `typed:${question.id}`;
+
+/** Put back into the questions what was typed and never stored. */
+export function restoreTyped() {
+  for (const question of document.querySelectorAll("[data-question]")) {
+    const field = typed(question);
+    const text = field && read(nameOf(question));
+    if (!text || text === field.value || field.matches(":disabled")) continue;
+    field.value = text;
+    const said = question.querySelector("[role=status]");
+    said.textContent = "This answer of yours was not stored: check it again.";
+    said.className = "answer-state warn";
+  }
+}
 
 document.addEventListener("submit", async (event) => {
   const question = event.target.closest("[data-question]");
@@ -13,6 +31,7 @@ document.addEventListener("submit", async (event) => {
   // Disabling the button takes the focus from it, so remember now where it was.
   const focused = selectorOf(question.contains(document.activeElement) && document.activeElement);
   const said = question.querySelector("[role=status]");
+  if (typed(question)) write(nameOf(question), typed(question).value);
   button.disabled = true;
   question.setAttribute("aria-busy", "true");
   try {
@@ -25,11 +44,12 @@ document.addEventListener("submit", async (event) => {
     const type = response.headers.get("Content-Type") ?? "";
     if (!type.startsWith("text/html") || (!response.ok && response.status !== 422 && response.status !== 429)) throw response;
     replace(question, await response.text(), focused);
+    if (response.ok) write(nameOf(question), "");
   } catch (problem) {
     said.textContent =
       problem instanceof Response
         ? `The answer could not be checked (error ${problem.status}). Load the page again and retry.`
-        : "No connection to the site. Your choice is still here: try again in a moment.";
+        : "The site did not answer. Your answer is still here: try again in a moment.";
     said.className = "answer-state bad";
     button.disabled = false;
     if (focused) keepFocus(question, focused);
