@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import math
 import re
+import string
 from collections.abc import Callable, Iterator
 from decimal import Context, Decimal
 from fractions import Fraction
+
+from .number_characters import CharacterError, named, plain_characters
 
 MAX_NUMBER_CHARACTERS = 100
 MAX_NUMBER_BITS = 4096
@@ -24,32 +27,23 @@ CONSTANTS = {
     "e": Fraction("2.71828182845904523536028747135266249775724709369995957496697"),
 }
 
-_SPELLINGS = str.maketrans(
-    {
-        "\u2212": "-",  # minus sign
-        "\u2013": "-",  # en dash, typed for a minus
-        "\u00d7": "*",
-        "\u00b7": "*",
-        "\u22c5": "*",
-        "\u00f7": "/",
-        "\u2044": "/",
-        "\u2215": "/",
-        "\u03c0": "pi",
-        "\u00a0": " ",
-        "\u2009": " ",
-        "\u202f": " ",
-        "\t": " ",
-    }
-)
-_ALLOWED = re.compile(r"[0-9a-z.()+*/ -]+")
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_ALLOWED = frozenset("0123456789abcdefghijklmnopqrstuvwxyz.()+*/ -")
 _LITERAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?")
 _WORD = re.compile(rf" *({_LITERAL.pattern}|\*\*|[a-z]+|[()+*/-]) *")
 _SIGNED_LITERAL = re.compile(rf"([+-]?) *({_LITERAL.pattern})")
 _DECIMAL_COMMA = re.compile(r"(?<![0-9.,])([0-9]+),([0-9]+)(?![0-9.,])")
 # 65,504 is a whole number to one reader and a decimal to another; 0,504 and 65,5 are decimals.
-_THOUSANDS_COMMA = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9,])(?:\.[0-9]+)?")
+# Behind a group that a space ends, it is a decimal comma: 1 234,567.
+_THOUSANDS_COMMA = re.compile(
+    r"(?<![0-9.,])(?<![0-9] )[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9,])(?:\.[0-9]+)?"
+)
+_THOUSANDS_POINT = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]+|\.[0-9]{3})")
+_RAISED_POINT = re.compile("(?<![\\d.,])0\u00b7\\d+")
+_MIXED_NUMBER = re.compile(r"(?<![0-9.)])([0-9]+) *\( *([0-9]+ */ *[0-9]+) *\)")
 _THOUSANDS_SPACE = re.compile(r"(?<=[0-9]) (?=[0-9]{3}(?![0-9]))")
 _ROOT_SIGN = re.compile(r"\u221a *([0-9.]+|pi)")
+_ROOT_OF_A_PRODUCT = re.compile(r"\u221a *[0-9.]+ *(?=[a-z(\u221a])")
 
 
 class NumberError(ValueError):
@@ -65,40 +59,57 @@ class NumberError(ValueError):
 
 
 class AmbiguousCommaError(NumberError):
-    """A comma that may mark thousands or decimals: nobody's answer is judged by a guess."""
+    """A comma that may mark thousands or decimals: nobody's answer is judged by a guess.
 
-    def __init__(self, number: str) -> None:
-        whole, decimals = number.replace(",", ""), number.replace(",", ".")
-        plain = decimals.count(".") == 1
+    `whole` is the one reading, where there is one.
+    """
+
+    def __init__(self, number: str, whole: str = "") -> None:
+        decimals = number.replace(",", ".")
+        plain = not whole and decimals.count(".") == 1
+        whole = whole or number.replace(",", "")
         ValueError.__init__(
             self,
             f"“{number}” can mean {whole} or {decimals}. Write {whole}, or {decimals} with a point."
             if plain
-            else f"“{number}” cannot be read as a number with its commas. Write {whole}.",
+            else f"“{number}” cannot be read with its marks of thousands. Write {whole}.",
         )
+
+
+class AmbiguousError(NumberError):
+    """A text with more than one meaning; the message says how to write each."""
+
+    def __init__(self, text: str, *meanings: str) -> None:
+        either = " or ".join(meanings)
+        ValueError.__init__(self, f"“{text}” can mean {either}. Write the one that you mean.")
 
 
 def read_number(text: str, refuse_ambiguous: bool = True) -> Fraction:
     """Return the value of `text`: a decimal number, a fraction, or a small expression.
 
-    Read are decimal point or comma, powers of ten (1e-3), spaces, the minus sign of typography,
-    + - * / ** ^ and brackets, sqrt(), abs(), exp(), ln() or log(), pi and e. Raises `NumberError`
-    for all else, also for a comma that may mark thousands (`AmbiguousCommaError`); where
-    `refuse_ambiguous` is False, such as for answers stored earlier, a single such comma is a
-    decimal comma.
+    Read are decimal point or comma, powers of ten (1e-3), spaces, + - * / ** ^ and brackets,
+    sqrt(), abs(), exp(), ln() or log(), pi and e, a product without its sign (2pi), and what
+    `plain_characters` makes of the signs of typography and the digits of all scripts. Raises
+    `NumberError` for all else, with the character or word that is not known, and for what has more
+    than one meaning (`AmbiguousError`, `AmbiguousCommaError`); where `refuse_ambiguous` is False,
+    such as for answers stored earlier, a single comma that may mark thousands is a decimal comma.
     """
     if len(text) > MAX_NUMBER_CHARACTERS:
         raise NumberError(text, f"longer than {MAX_NUMBER_CHARACTERS} characters")
-    ambiguous = _THOUSANDS_COMMA.search(text) if refuse_ambiguous else None
-    if ambiguous:
-        raise AmbiguousCommaError(ambiguous[0])
-    plain = _normalise(text)
+    try:
+        plain = plain_characters(text).strip().translate(_LOWER)
+    except CharacterError as error:
+        raise NumberError(text, str(error)) from error
+    if refuse_ambiguous:
+        _refuse_ambiguous(text, plain)
+    plain = _normalise(plain, text)
     literal = _SIGNED_LITERAL.fullmatch(plain)
     if literal:
         value = _bounded(Fraction(literal[2]), text)
         return -value if literal[1] == "-" else value
-    if not _ALLOWED.fullmatch(plain):
-        raise NumberError(text)
+    unknown = next((character for character in plain if character not in _ALLOWED), None)
+    if unknown:
+        raise NumberError(text, f"{named(unknown)} is not known here")
     return _value(plain, text)
 
 
@@ -107,11 +118,23 @@ def within_tolerance(given: Fraction, answer: Fraction, tolerance: Fraction) -> 
     return abs(given - answer) <= tolerance * max(Fraction(1), abs(answer))
 
 
-def _normalise(text: str) -> str:
-    plain = text.translate(_SPELLINGS).strip().lower()
-    plain = _ROOT_SIGN.sub(r"sqrt(\1)", plain).replace("\u221a", "sqrt").replace("^", "**")
+def _refuse_ambiguous(text: str, plain: str) -> None:
+    if comma := _THOUSANDS_COMMA.search(plain):
+        raise AmbiguousCommaError(comma[0])
+    if point := _RAISED_POINT.search(text):
+        raise AmbiguousError(point[0], point[0].replace("\u00b7", "."), "a product with 0")
+    if mixed := _MIXED_NUMBER.search(plain):
+        raise AmbiguousError(mixed[0], f"{mixed[1]} + {mixed[2]}", f"{mixed[1]} * ({mixed[2]})")
+
+
+def _normalise(plain: str, text: str) -> str:
+    if points := _THOUSANDS_POINT.search(plain):
+        raise AmbiguousCommaError(points[0], points[0].replace(".", "").replace(",", "."))
     if "." not in plain:
         plain = _DECIMAL_COMMA.sub(r"\1.\2", plain)
+    if root := _ROOT_OF_A_PRODUCT.search(plain):
+        raise NumberError(text, f"“{root[0].strip()}” needs brackets about all that is in the root")
+    plain = _ROOT_SIGN.sub(r"sqrt(\1)", plain).replace("\u221a", "sqrt").replace("^", "**")
     return _THOUSANDS_SPACE.sub("", plain)
 
 
@@ -119,8 +142,10 @@ def _value(plain: str, text: str) -> Fraction:
     """Evaluate an expression; whatever the grammar of `_Reader` does not name is refused."""
     reader = _Reader(plain, text)
     value = reader.sum()
+    if reader.next == ")":
+        raise NumberError(text, "a bracket is closed that was not opened")
     if reader.next is not None:
-        raise NumberError(text)
+        raise NumberError(text, f"a sign is missing before “{reader.next}”")
     return value
 
 
@@ -128,10 +153,12 @@ class _Reader:
     """Reads an expression from left to right, one word ahead, and computes it on the way.
 
     sum     = product (("+" | "-") product)*
-    product = signed (("*" | "/") signed)*
+    product = signed (("*" | "/") signed | power)*
     signed  = ("+" | "-") signed | power
     power   = atom ["**" signed]
     atom    = number | constant | function "(" sum ")" | "(" sum ")"
+
+    A product needs no sign where what follows cannot be part of what is before: 2pi, 3(1+2).
     """
 
     def __init__(self, plain: str, text: str) -> None:
@@ -139,10 +166,12 @@ class _Reader:
         self.words = _words(plain, text)
         self.depth = 0
         self.next: str | None = None
+        self.last: str | None = None
+        self.is_exponent_bare = False
         self.advance()
 
     def advance(self) -> None:
-        self.next = next(self.words, None)
+        self.last, self.next = self.next, next(self.words, None)
 
     def take(self, *wanted: str) -> str:
         """Return the next word and go on if it is one of these, else ""."""
@@ -160,13 +189,33 @@ class _Reader:
         return value
 
     def product(self) -> Fraction:
-        value = self.signed()
-        while sign := self.take("*", "/"):
+        value, sign = self.signed(), ""
+        while self.is_factor_next() or self.next in ("*", "/"):
+            if self.is_factor_next():
+                self.refuse_unclear_factor(sign)
+            sign = self.take("*", "/")
             other = self.signed()
             if sign == "/" and other == 0:
                 raise NumberError(self.text, "it divides by zero")
-            value = _bounded(value * other if sign == "*" else value / other, self.text)
+            value = _bounded(value / other if sign == "/" else value * other, self.text)
         return value
+
+    def is_factor_next(self) -> bool:
+        """Whether a factor follows without a sign, of a kind that leaves no doubt of it."""
+        if self.next != "(" and self.next != "pi" and self.next not in FUNCTIONS:
+            return False
+        if self.last == "pi":
+            return self.next != "pi"
+        return self.last == ")" or bool(self.last and _LITERAL.fullmatch(self.last))
+
+    def refuse_unclear_factor(self, sign: str) -> None:
+        if sign == "/":
+            raise NumberError(
+                self.text,
+                "what follows a division is not clear; write * or brackets, as in 1/(2*pi)",
+            )
+        if self.is_exponent_bare:
+            raise NumberError(self.text, "where the exponent ends is not clear; put it in brackets")
 
     def signed(self) -> Fraction:
         self.depth += 1
@@ -180,16 +229,18 @@ class _Reader:
     def power(self) -> Fraction:
         base = self.next
         value = self.atom()
+        self.is_exponent_bare = False
         if not self.take("**"):
             return value
         exponent = self.signed()
+        self.is_exponent_bare = self.last != ")"
         # e^x is exp(x), for any x; every other base needs an exponent that keeps it exact.
         return _exp(exponent, self.text) if base == "e" else _power(value, exponent, self.text)
 
     def atom(self) -> Fraction:
         word = self.next
         if word is None:
-            raise NumberError(self.text)
+            raise NumberError(self.text, "something is missing at its end" if self.last else "")
         self.advance()
         if word in CONSTANTS:
             return CONSTANTS[word]
@@ -198,10 +249,12 @@ class _Reader:
         if word == "(":
             value = self.sum()
             if not self.take(")"):
-                raise NumberError(self.text)
+                raise NumberError(self.text, "a bracket is not closed")
             return value
+        if word in FUNCTIONS:
+            raise NumberError(self.text, f"{word} needs brackets, as in {word}(2)")
         if not _LITERAL.fullmatch(word):
-            raise NumberError(self.text)
+            raise NumberError(self.text, f"“{word}” is not known here")
         return _bounded(Fraction(word), self.text)
 
 
@@ -210,7 +263,7 @@ def _words(plain: str, text: str) -> Iterator[str]:
     while place < len(plain):
         match = _WORD.match(plain, place)
         if not match:
-            raise NumberError(text)
+            raise NumberError(text, f"“{plain[place]}” does not fit there")
         place = match.end()
         yield match[1]
 

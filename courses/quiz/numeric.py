@@ -14,6 +14,7 @@ from typing import Any
 from django.http import QueryDict
 
 from .base import AnswerError, Answers, AsWritten, Feedback, Given, Result
+from .number_characters import is_nothing
 from .numbers import MAX_NUMBER_CHARACTERS, NumberError, read_number, within_tolerance
 
 
@@ -24,7 +25,7 @@ class Numeric(AsWritten):
 
     def read(self, answers: Answers, data: QueryDict) -> Given:
         text = data.get("value", "").strip()
-        if not text:
+        if is_nothing(text):
             raise AnswerError("Type a number first, then check it.")
         try:
             read_number(text)
