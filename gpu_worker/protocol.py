@@ -222,6 +222,21 @@ class Finding(Message):
     case: Text = ""
 
 
+class PastedFinding(Message):
+    """Something that stands in a source because it was pasted: what, where, and what to do.
+
+    `line` and `column`, from 1 and in characters, are of the first of `count` places. An error
+    keeps Python from taking the file; a warning does not.
+    """
+
+    kind: Identifier
+    severity: Literal["error", "warning"]
+    line: Annotated[int, Field(ge=1)]
+    column: Annotated[int, Field(ge=1)]
+    count: Annotated[int, Field(ge=1)]
+    message: Text
+
+
 class KernelCounts(Message):
     """What one kernel did in a call, of the size of its largest launch. None where it is not known.
 
@@ -299,6 +314,7 @@ class Report(Message):
     execution: Short = ""
     """How it was run where that is not plain: "functional" for kernels on a processor."""
     findings: Annotated[list[Finding], Field(max_length=32)] = []
+    pasted: Annotated[list[PastedFinding], Field(max_length=16)] = []
     counted: Counted | None = None
     receipt: Receipt | None = None
 

@@ -14,6 +14,7 @@ from gpu_worker.protocol import (
     Failure,
     Identifier,
     Message,
+    PastedFinding,
     Short,
     Timing,
     Track,
@@ -74,6 +75,7 @@ class RunReport(Message):
 
     failure: Failure | None = None
     cases: Annotated[list[RunCase], Field(max_length=32)] = []
+    pasted: Annotated[list[PastedFinding], Field(max_length=16)] = []
     output: Annotated[str, Field(max_length=MAX_OUTPUT_CHARACTERS)] = ""
     output_dropped_bytes: Annotated[int, Field(ge=0)] = 0
     timings: Annotated[list[Timing], Field(max_length=8)] = []

@@ -34,7 +34,16 @@ from gpu_worker.judge.execution import (
 from gpu_worker.judge.kernel_track import adjusted, findings_of
 from gpu_worker.judge.transcript import COMPILE_ERROR, Raised, Refused, read_transcript
 from gpu_worker.node import node_name
-from gpu_worker.protocol import MAX_OUTPUT_CHARACTERS, Failure, Finding, Outcome, Timing, Track
+from gpu_worker.pasted import NOT_PYTHON
+from gpu_worker.protocol import (
+    MAX_OUTPUT_CHARACTERS,
+    Failure,
+    Finding,
+    Outcome,
+    PastedFinding,
+    Timing,
+    Track,
+)
 from gpu_worker.protocol_runs import RunCase, RunJob, RunKind, RunOutcome, RunReport, RunUpdate
 from gpu_worker.queues import TASK_RECORD_RUN
 from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, RunResult, SandboxError, Zygote
@@ -48,7 +57,6 @@ _PROGRAM_RESULT_BYTES: Final = 64 << 10
 """A program sends no results: only what it raised, and that it ended."""
 _NORMAL_EXITS: Final = frozenset({"", "0", "None"})
 _PLACE: Final = re.compile(r" \(submission\.py, line \d+\)$")
-_NOT_PYTHON: Final = frozenset({"SyntaxError", "IndentationError", "TabError"})
 
 
 def answer(app: Celery, job: RunJob, zygote: Zygote) -> None:
@@ -94,7 +102,9 @@ def run_program(source: str, zygote: Zygote, limits: Mapping[str, float] = CODE_
     job = encode_job(Job(source, "", ()))
     run = run_request(limits, zygote, _PROGRAM_RESULT_BYTES, lambda frame: None, job=job)
     stop = _program_stop(run, limits)
-    return _ran(source, stop, run, limits, started)
+    loading = read_transcript(run.frames, []).loading if stop and not run.forged else None
+    outcome, report = _ran(source, stop, run, limits, started)
+    return outcome, _with_pasted(report, reporting.pasted_findings(source, loading))
 
 
 def run_public_cases(
@@ -135,6 +145,7 @@ def _run_cases(
         found = findings_of(source, builds, run, cases)
     outcome, report = _ran(source, stop, run, limits, started)
     failed = next((item for item in execution.judged if not item.verdict.passed), None)
+    report = _with_pasted(report, reporting.pasted_findings(source, loading, failed))
     if stop is None and failed:
         outcome = RunOutcome(failed.verdict.outcome.value)
     lines = source.count("\n") + 1
@@ -145,6 +156,11 @@ def _run_cases(
         for public, item in zip(exercise.public_cases, judged, strict=True)
     ]
     return outcome, report.model_copy(update={"cases": results})
+
+
+def _with_pasted(report: RunReport, pasted: list[PastedFinding]) -> RunReport:
+    failure = reporting.with_pasted(report.failure, pasted) if report.failure else None
+    return report.model_copy(update={"pasted": pasted, "failure": failure})
 
 
 def _run_or_explain(job: RunJob, zygote: Zygote) -> Ran:
@@ -277,7 +293,7 @@ def _raised_stop(problem: Raised) -> Stop | None:
     if problem.name == "MemoryError":
         text = f"The program asked for more memory than allowed{where}."
         return Stop(Outcome.MEMORY_LIMIT, text, line, trace)
-    if problem.name in _NOT_PYTHON:
+    if problem.name in NOT_PYTHON:
         what = f"Line {line} is" if line else "The text is"
         reason = _PLACE.sub("", message)
         return Stop(Outcome.RUNTIME_ERROR, f"{what} not valid Python: {reason}.", line, trace)

@@ -13,6 +13,7 @@ from typing import Final
 
 from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
+from gpu_worker.pasted import named
 
 _TOKEN: Final = re.compile(
     r"""
@@ -134,8 +135,8 @@ def _check_ascii(text: str, source: str, at: int) -> None:
         if not character.isascii():
             line = source.count("\n", 0, at + offset) + 1
             raise refusal(
-                f"The character {character!r} is not allowed in CUDA C outside of comments and "
-                "strings. It may have come along with copied text.",
+                f"A character that CUDA C does not allow outside of comments and strings: "
+                f"{named(character)}. It may have come along with copied text.",
                 line,
                 Kind.COMPILE_ERROR,
             )

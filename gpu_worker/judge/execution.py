@@ -26,6 +26,7 @@ from gpu_worker.judge.transcript import (
     problem_of,
     read_transcript,
 )
+from gpu_worker.pasted import NOT_PYTHON
 from gpu_worker.protocol import Outcome
 from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, Request, RunResult, Zygote
 from gpu_worker.sandbox.inside.wire import (
@@ -271,7 +272,7 @@ def problem_stop(problem: Raised | Refused, class_name: str, *, show: bool) -> S
         return Stop(
             Outcome.MEMORY_LIMIT, "Loading your file took more memory than allowed.", line, trace
         )
-    if problem.name in ("SyntaxError", "IndentationError", "TabError"):
+    if problem.name in NOT_PYTHON:
         return Stop(
             Outcome.RUNTIME_ERROR, f"Your file is not valid Python: {problem.name}.", line, trace
         )

@@ -327,11 +327,13 @@ def _conclude(grading: _Grading) -> Graded:
     score = 0.0 if outcome in _ENDING_OUTCOMES else reporting.score_of(groups)
     # The first run's output only: the second's could hold hidden inputs.
     printed = grading.executions[0].run
+    pasted = reporting.pasted_findings(grading.source, grading.executions[0].loading, failed)
+    failure = _failure(grading, stop, failed, mistakes) or over
     report = Report(
         groups=groups,
         worst=reporting.worst_case(judged, _default_eps(grading.exercise)),
         public=public_results(judged, grading.exercise.gradients),
-        failure=_failure(grading, stop, failed, mistakes) or over,
+        failure=reporting.with_pasted(failure, pasted) if failure else None,
         mistakes=mistakes,
         notes=[
             *reporting.outcome_notes(outcome, late, mistakes, grading.findings),
@@ -341,6 +343,7 @@ def _conclude(grading: _Grading) -> Graded:
         speed=grading.speed,
         execution=_execution(grading),
         findings=merged(grading.findings),
+        pasted=pasted,
         counted=grading.counted,
         timings=grading.timings,
         receipt=_receipt(grading),

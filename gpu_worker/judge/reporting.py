@@ -18,7 +18,8 @@ from gpu_worker.judge.case import Case, place_of
 from gpu_worker.judge.compare import Deviation
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import Stop
-from gpu_worker.judge.transcript import Raised
+from gpu_worker.judge.transcript import COMPILE_ERROR, Raised, Refused
+from gpu_worker.pasted import NO_CLASS, recognise
 from gpu_worker.protocol import (
     Counted,
     Failure,
@@ -26,6 +27,7 @@ from gpu_worker.protocol import (
     GroupResult,
     Mistake,
     Outcome,
+    PastedFinding,
     Speed,
     WorstCase,
 )
@@ -126,6 +128,31 @@ def stop_failure(stop: Stop, lines: int) -> Failure:
         limit=stop.limit,
         measured=stop.measured,
     )
+
+
+def pasted_findings(
+    source: str, loading: Raised | Refused | None, failed: JudgedCase | None = None
+) -> list[PastedFinding]:
+    """Return what stands in a source because it was pasted.
+
+    `loading` is why the file could not be loaded, `failed` the first case that failed.
+    """
+    problem = loading or (failed.verdict.problem if failed else None)
+    if isinstance(problem, Raised) and (loading or problem.name == COMPILE_ERROR):
+        return recognise(source, problem.name, problem.line)
+    return recognise(source, NO_CLASS if loading else "")
+
+
+def with_pasted(failure: Failure, pasted: Sequence[PastedFinding]) -> Failure:
+    """Add to why a file was refused what was pasted into it, and the line if none is known."""
+    errors = [finding for finding in pasted if finding.severity == "error"]
+    if not errors:
+        return failure
+    text = f"{failure.message} {errors[0].message}"
+    if len(errors) > 1:
+        text += f" {len(errors) - 1} more such finding{'s' * (len(errors) > 2)} below."
+    line = failure.line or errors[0].line
+    return failure.model_copy(update={"message": text[:_MAX_MESSAGE], "line": line})
 
 
 def outcome_notes(

@@ -13,7 +13,7 @@ from gpu_worker import reporter, running, tasks
 from gpu_worker.cuda_cpu import CompilerMissingError
 from gpu_worker.exercises import get
 from gpu_worker.exercises.spec import CODE_LIMITS
-from gpu_worker.judge import builds, casegen
+from gpu_worker.judge import builds, casegen, grade_source
 from gpu_worker.protocol import Track
 from gpu_worker.protocol_runs import RunJob, RunKind, RunOutcome, RunUpdate
 from gpu_worker.queues import TASK_RECORD_RUN
@@ -129,6 +129,44 @@ def test_a_file_that_cannot_be_loaded_runs_no_case(zygote: Zygote) -> None:
     assert [case.passed for case in report.cases] == [None] * 4
     assert report.failure is not None
     assert report.failure.line == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "says"),
+    [
+        ("class RMSNormScratch:\n\u00a0   pass\n", "space", "(U+00A0) in line 2, column 1."),
+        (">>> x = 1\n", "prompt", "Line 1 begins with >>>"),
+        ('{"cells": [{"cell_type": "code", "source": ["x"]}], "a": null}', "notebook", "Jupyter"),
+        # Such a file is a program too, that defines nothing.
+        ('{"cells": [{"cell_type": "code", "source": ["x"]}]}', "notebook", "Jupyter"),
+    ],
+)
+def test_a_verdict_and_a_run_say_what_was_pasted_and_what_to_do(
+    zygote: Zygote, source: str, kind: str, says: str
+) -> None:
+    graded = grade_source("rmsnorm", "numpy", source, zygote=zygote, cases="public").report
+    _, run = run_public_cases(get("rmsnorm"), source, zygote)
+    for report in (graded, run):
+        assert [finding.kind for finding in report.pasted] == [kind]
+        assert report.failure is not None
+        assert says in report.failure.message
+
+
+def test_a_program_with_bidirectional_controls_runs_and_is_warned_of_them(zygote: Zygote) -> None:
+    outcome, report = run_program("x = 1  # \u202e\nprint('\u00a0\u2013\u201c')\n", zygote)
+    assert (outcome, report.output) == ("completed", "\u00a0\u2013\u201c\n")
+    assert [(finding.kind, finding.severity) for finding in report.pasted] == [("bidi", "warning")]
+
+
+def test_a_kernel_that_does_not_compile_names_what_was_pasted_into_it(
+    zygote: Zygote, kernel_source: str
+) -> None:
+    source = kernel_source.replace("__global__ void", "__global__\u00a0void", 1)
+    assert source != kernel_source
+    _, report = run_public_cases(get("rmsnorm"), source, zygote, "cupy")
+    assert [finding.kind for finding in report.pasted] == ["space"]
+    said = [report.failure, *(case.failure for case in report.cases)]
+    assert "no-break space (U+00A0)" in str([failure.message for failure in said if failure])
 
 
 def test_no_hidden_case_is_drawn_for_a_run(

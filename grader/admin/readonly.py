@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from grader.models import Submission
+from grader.web.hidden_characters import with_hidden_marked
 
 
 class ReadOnlyMixin:
@@ -27,8 +28,8 @@ class ReadOnlyMixin:
 
 
 def preformatted(text: str) -> SafeString:
-    """Show text as it is, escaped, with its line ends."""
-    return format_html('<pre tabindex="0">{}</pre>', text)
+    """Show text as it is, escaped, with its line ends, and what is hidden in it marked."""
+    return format_html('<pre tabindex="0">{}</pre>', with_hidden_marked(text))
 
 
 def shown_source(submission: Submission) -> SafeString:

@@ -12,6 +12,7 @@ from django import template
 
 from grader import deadlines
 from grader.models import Submission
+from grader.web.hidden_characters import with_hidden_marked
 
 register = template.Library()
 
@@ -42,6 +43,9 @@ _CHART_WIDTH, _CHART_TOP, _BAR_HEIGHT, _LABEL_HEIGHT = 560, 32, 100, 24
 _LABELS_AT_MOST = 13
 _BUCKETS_AT_LEAST = 8
 _BASE = _CHART_TOP + _BAR_HEIGHT
+
+
+register.filter("hidden_marked", with_hidden_marked, is_safe=True)
 
 
 @register.filter

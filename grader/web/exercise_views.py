@@ -28,6 +28,7 @@ from . import csp
 from .diff import unified
 from .forms import SubmitForm
 from .page import WHAT_COUNTS
+from .repairs import hidden_text, offer_of, repair_of
 from .requests import bounded_body, is_fetch, see_other, signed_in, signed_out, user_of
 from .result_view import ON_A_GPU
 
@@ -79,7 +80,9 @@ def refuse(
     """
     response: HttpResponse
     if is_fetch(request):
-        response = JsonResponse({"message": refusal.message})
+        # What is too large to be a source may be one with much around it.
+        repair = offer_of(request.POST.get("source", ""))
+        response = JsonResponse({"message": refusal.message, "repair": repair})
     else:
         form.refuse(refusal)
         response = show_exercise(request, exercise, form, track)
@@ -118,6 +121,8 @@ def draft(request: HttpRequest, slug: str) -> HttpResponseBase:
     answer = _as_answer(kept)
     if kept.conflict:
         answer["source"] = kept.draft.source
+    else:
+        answer["repair"] = offer_of(kept.draft.source)
     return JsonResponse(answer, status=409 if kept.conflict else 200)
 
 
@@ -204,6 +209,9 @@ def show_exercise(
     starter = spec.starter(track) if spec and track else ""
     kept = queries.draft_of(request.user, exercise, track)
     earlier = None if form.is_bound else _earlier(request, exercise)
+    is_repaired = earlier is not None and "repaired" in request.GET
+    repair = repair_of(earlier.source, earlier.report or {}) if earlier and is_repaired else None
+    text = repair.text if repair else _text(request, form, earlier, kept, starter)
     nonce = csp.new_nonce()
     deadline = deadline_for(exercise, request.user)
     now = timezone.now()
@@ -218,7 +226,9 @@ def show_exercise(
         "track_available": track in waiting.tracks_available(),
         "kinds_text": _kinds_text(track),
         "starter": starter,
-        "text": _text(request, form, earlier, kept, starter),
+        "text": text,
+        "hidden": hidden_text(text),
+        "repair": repair,
         "draft": kept,
         "is_other_text": earlier is not None or form.is_bound or "replaced" in request.GET,
         "earlier": earlier,

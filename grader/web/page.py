@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from django.urls import reverse
-from django.utils.html import escape
+from django.utils.html import format_html
 from django.utils.http import parse_etags, urlencode
 from django.utils.safestring import SafeString, mark_safe
 
@@ -18,6 +18,7 @@ from grader import deadlines, queries
 from grader.models import NodeKind, Outcome, Submission
 from grader.waiting import waiting_for
 
+from .hidden_characters import with_hidden_marked
 from .parity_view import ParityView, parities
 from .result_view import ResultView
 
@@ -174,7 +175,7 @@ def source_html(source: str, marked: int | None = None) -> SafeString:
     A source of very many lines is shown without colours, so that no submission makes a slow page.
     """
     if source.count("\n") > HIGHLIGHTED_LINES_AT_MOST:
-        return mark_safe(f'<pre tabindex="0"><code>{escape(source)}</code></pre>')  # noqa: S308
+        return format_html('<pre tabindex="0"><code>{}</code></pre>', with_hidden_marked(source))
     code = render_code(source, "python")
 
     def numbered_line(match: re.Match[str]) -> str:
@@ -183,4 +184,4 @@ def source_html(source: str, marked: int | None = None) -> SafeString:
         return f'<span class="line{mark}" id="source-line-{number}" data-line="{number}"'
 
     numbered = _LINE_START.sub(numbered_line, code)
-    return mark_safe(numbered)  # noqa: S308  render_code escapes what it is given
+    return with_hidden_marked(mark_safe(numbered))  # noqa: S308  render_code escapes its code

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Final
 
+from django.utils.http import urlencode
+
 from grader import outcomes
 from grader.models import Exercise, Graded, NodeKind, Outcome, Submission, SubmissionState, Track
 from grader.registry import find_spec
@@ -12,6 +14,7 @@ from grader.waiting import Nodes, Waiting
 
 from .hints import NOTHING_KNOWN, hints
 from .places import Place, names_in, places_of
+from .repairs import repair_of
 from .words import about, in_words, inputs_text, layout_text
 
 UNREACHABLE = (
@@ -252,6 +255,15 @@ class ResultView:
         part = "part-formulas" if worst["quantity"] == "y" else "part-derivation"
         name = self._names.get(part)
         return [Place(f"{self.chapter_url}#{part}", name)] if name else []
+
+    @property
+    def repair_url(self) -> str:
+        """Where the editor has the source without what was pasted around it; "" if nowhere."""
+        exercise, source = self.exercise, self.submission.source
+        if not exercise.is_open_to_learners or repair_of(source, self.report) is None:
+            return ""
+        query = {"from": self.submission.public_id, "track": self.submission.track, "repaired": "1"}
+        return f"{exercise.get_absolute_url()}?{urlencode(query)}#your-code"
 
     @property
     def inputs_text(self) -> str:

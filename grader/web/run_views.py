@@ -22,6 +22,7 @@ from grader.services.errors import Refused, TooMany
 from . import csp
 from .exercise_views import refuse
 from .forms import SubmitForm
+from .repairs import Repair, repair_of
 from .requests import bounded_body, is_fetch, not_stored, see_other, signed_in, signed_out, user_of
 
 
@@ -70,6 +71,11 @@ class RunView:
     def milliseconds(self) -> float | None:
         timings = self.report.get("timings", [])
         return timings[0]["ms"] if timings else None
+
+    @property
+    def repair(self) -> Repair | None:
+        """The program alone, where what was pasted around it kept it from running."""
+        return repair_of(self.run.source, self.report)
 
     @property
     def poll_url(self) -> str:

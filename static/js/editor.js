@@ -3,6 +3,8 @@
 // stays in the form, hidden, and holds the same text at every moment.
 
 const INDENT = "    ";
+// Spaces of other kinds, what has no shape, and what turns the direction of text: nobody sees them otherwise.
+const HIDDEN = /[\u00a0\u034f\u115f\u1160\u1680\u180e\u2000-\u200b\u202a-\u202f\u205f-\u206f\u3000\u3164\uffa0]/g;
 const NEAR = "600px 0px"; // how far below the window a field counts as near
 
 /**
@@ -162,7 +164,7 @@ function richEditor(cm, field, nonce, onChange, onRun) {
       cm.EditorView.cspNonce.of(nonce),
       cm.lineNumbers(),
       cm.highlightActiveLineGutter(),
-      cm.highlightSpecialChars(),
+      cm.highlightSpecialChars({ addSpecialChars: HIDDEN, render: hiddenCharacter }),
       cm.history(),
       cm.drawSelection(),
       cm.EditorState.allowMultipleSelections.of(true),
@@ -258,6 +260,15 @@ function typedOverLines(cm, event, view) {
     .some((handle) => handle(view, from, to, event.data, typed));
   if (!handled) view.dispatch(typed());
   return true;
+}
+
+/** A character that nobody sees, by its number. */
+function hiddenCharacter(code, description) {
+  const shown = document.createElement("span");
+  shown.className = "hidden-character";
+  shown.dataset.code = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  shown.title = shown.ariaLabel = description ?? "";
+  return shown;
 }
 
 /** The colours of the listings, which follow the page's theme by themselves. */

@@ -80,6 +80,18 @@ function draftKeeper(url) {
       { leave: () => unsaved && send() },
     );
   };
+  /** Offer the program alone, where the site finds that more was pasted than that. */
+  const repairs = form.querySelector("[data-repair]");
+  const offerRepair = (text, repair) => {
+    repairs.hidden = !repair?.text || field.value !== text;
+    if (repairs.hidden) return;
+    repairs.querySelector("[data-repair-text]").textContent = repair.message;
+    repairs.querySelector("[data-repair-take]").onclick = () => {
+      repairs.hidden = true;
+      editor.replace(repair.text); // undo brings back what was pasted
+      editor.focus();
+    };
+  };
   const isSaved = (text, { version, saved_at: savedAt }) => {
     seen = version;
     seenField.value = seen;
@@ -108,6 +120,7 @@ function draftKeeper(url) {
     try {
       const response = await fetch(url, { method: "POST", body, headers: FETCH, credentials: "same-origin" });
       const { status, ok, data } = await answerOf(response);
+      offerRepair(text, data.repair);
       if (ok && Number.isInteger(data.version)) {
         isSaved(text, data);
       } else if (status === 409 && typeof data.source === "string") {

@@ -50,6 +50,12 @@ export function bindRun(form, editor, where) {
     run();
   });
   panel.addEventListener("click", (event) => {
+    if (event.target.closest("[data-repair-take]")) {
+      // Undo brings back what was pasted.
+      editor.replace(panel.querySelector("template[data-repaired]").content.textContent);
+      editor.focus();
+      return;
+    }
     const link = event.target.closest("[data-go-to-line]");
     if (!link) return;
     event.preventDefault();

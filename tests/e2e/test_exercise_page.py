@@ -279,6 +279,32 @@ def test_a_browser_that_keeps_nothing_promises_nothing(page: Page) -> None:
     saved(page)
 
 
+def test_what_was_pasted_is_repaired_by_one_press_and_what_is_hidden_shows(page: Page) -> None:
+    page.goto(PATH)
+    rich_editor(page)
+    field = page.locator("#source")
+    editor(page).fill(">>> x = 1\n>>> y = 2\n")
+    offer = page.locator("[data-repair]")
+    expect(offer).to_contain_text("the prompts are removed")
+    offer.get_by_role("button", name="Repair it").click()
+    expect(offer).to_be_hidden()
+    assert field.input_value() == "x = 1\ny = 2\n"
+    page.keyboard.press("ControlOrMeta+z")
+    assert field.input_value() == ">>> x = 1\n>>> y = 2\n"
+
+    editor(page).fill("class RMSNormScratch:\n\u00a0   pass  # \u202e\n")
+    marks = page.locator(".cm-content .hidden-character")
+    expect(marks).to_have_count(2)
+    assert [mark.get_attribute("data-code") for mark in marks.all()] == ["U+00A0", "U+202E"]
+    page.get_by_role("button", name=RUN).click()
+    result(page)
+    run = page.locator("[data-run-result]")
+    expect(run).to_contain_text("no-break space (U+00A0) in line 2, column 1")
+    expect(run).to_contain_text("right-to-left override (U+202E)")
+    run.get_by_role("button", name="Repair it in the editor").click()
+    assert field.input_value() == "class RMSNormScratch:\n    pass  # \u202e\n"
+
+
 def test_a_visitors_text_comes_back(chromium: Browser, platform_instance: Instance) -> None:
     context = chromium.new_context(base_url=platform_instance.base_url)
     page = context.new_page()

@@ -1,0 +1,36 @@
+"""Shows in a source what nobody would see in it: characters that turn, join or only pretend.
+
+Each stands in an element of its own, so that it turns nothing outside of it; a style sheet writes
+its number there. The text stays the source and nothing else, to be copied as it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from gpu_worker.pasted import is_hidden, named
+
+_SUSPECT = re.compile(r"[^\t\n\r -~]")
+
+
+def with_hidden_marked(text: object) -> SafeString:
+    """Return a text, escaped unless it is markup already, with its hidden characters marked.
+
+    In markup, such characters may stand in texts only, not within tags.
+    """
+    markup = text if isinstance(text, SafeString) else escape(text)
+    return mark_safe(_SUSPECT.sub(_mark, str(markup)))  # noqa: S308  escaped above
+
+
+def _mark(match: re.Match[str]) -> str:
+    character = match[0]
+    before = match.string[match.start() - 1] if match.start() else ""
+    if not is_hidden(character, before):
+        return character
+    return (
+        f'<bdi class="hidden-character" data-code="U+{ord(character):04X}" '
+        f'title="{escape(named(character))}">{character}</bdi>'
+    )
