@@ -266,7 +266,7 @@ class Conversation(TimedTalk):
         exercise, plan = self.exercise, self.plan
         backward = "backward" in plan.directions
         checks = frozenset({"y", "dx", *exercise.gradients} if backward else {"y"})
-        script = ScriptBuilder(checks, exercise.gradients)
+        script = ScriptBuilder(exercise, checks)
         dim = plan.shape[-1] if "dim" in exercise.constructor else 0
         eps = exercise.default_eps if "eps" in exercise.constructor else None
         script.new(0, dim, eps, self.parameters)

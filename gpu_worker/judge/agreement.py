@@ -170,13 +170,10 @@ def _excess(
     # NumPy takes None for float64, so it is not compared with.
     as_exact = exact_as is not None and got.dtype == exact_as
     leaks = known.wide_results and got.dtype == np.float64
-    if got.dtype != wanted.dtype and not (leaks or case.own_parameters or as_exact):
+    if got.dtype != wanted.dtype and not (leaks or as_exact):
         return math.inf
     if exact_as is not None:
         dtype = min(dtype, exact_as, key=lambda one: one.itemsize)
-    if known.native and case.own_parameters:
-        # The variant's gradients have the dtype that the reference makes its parameters with.
-        dtype = min(dtype, variant.value.dtype, key=lambda one: one.itemsize)
     value = variant.value.astype(np.float64)
     limit = limit_in_units(
         dtype,

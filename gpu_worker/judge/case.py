@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpu_worker.exercises.registry import Exercise
 from gpu_worker.sandbox.inside.wire import ArrayValue, CaseScript, Operation
+
+_PREPARING: Final = ("new", "set", "cast")
+"""The kinds of operation that make instances ready for the first call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +23,7 @@ class Case:
 
     `bad_rows` (leading shape of x, bool) marks rows that hold NaN or inf: they are not compared,
     the others are. `repeats` is the number of times that the same calls are made, whose results
-    must agree bit for bit. `own_parameters` means that gamma and beta stay as the class made
-    them, so that their gradients may have any floating dtype.
+    must agree bit for bit.
     """
 
     group: str
@@ -34,7 +37,6 @@ class Case:
     public: bool = False
     bad_rows: NDArray[np.bool_] | None = None
     repeats: int = 1
-    own_parameters: bool = False
 
     def compared(self) -> list[tuple[int, Operation]]:
         """Return the operations whose results are sent, with their positions."""
@@ -43,7 +45,7 @@ class Case:
     def first_round(self) -> tuple[Operation, ...]:
         """Return the operations to the end of the first of the `repeats`; all, where it is one."""
         operations = self.script.operations
-        before = sum(1 for _ in takewhile(lambda op: op.kind in ("new", "set"), operations))
+        before = sum(1 for _ in takewhile(lambda op: op.kind in _PREPARING, operations))
         return operations[: before + (len(operations) - before) // self.repeats]
 
 
@@ -74,13 +76,22 @@ def quantity_of(operation: Operation) -> str:
 
 
 class ScriptBuilder:
-    """Collects a case's operations and arrays."""
+    """Collects a case's operations and arrays.
 
-    def __init__(self, checks: frozenset[str], gradients: tuple[str, ...]) -> None:
+    A parameter that is never set stays as the class made it, but for its dtype: before forward it
+    is brought to that of x, which parameters have in every case.
+    """
+
+    def __init__(self, exercise: Exercise, checks: frozenset[str]) -> None:
         self._checks = checks
-        self._gradients = gradients
+        self._parameters = exercise.parameters
+        self._gradients = exercise.gradients
         self._operations: list[Operation] = []
         self._arrays: list[ArrayValue] = []
+        self._as_made: dict[int, tuple[str, ...]] = {}
+        """The parameters that each instance has from its class."""
+        self._cast_to: dict[int, str] = {}
+        """The dtype that those were brought to last."""
 
     def new(
         self,
@@ -93,6 +104,8 @@ class ScriptBuilder:
     ) -> None:
         """Make an instance and set its parameters."""
         self._operations.append(Operation("new", instance, dim=dim, eps=eps, by_name=by_name))
+        self._as_made[instance] = self._parameters
+        self._cast_to.pop(instance, None)
         self.set(instance, parameters)
 
     def set(self, instance: int, parameters: dict[str, NDArray[Any]]) -> None:
@@ -100,10 +113,13 @@ class ScriptBuilder:
         for name, values in parameters.items():
             index = self.add(ArrayValue(values, "contiguous", values.shape))
             self._operations.append(Operation("set", instance, name, index))
+        kept = self._as_made[instance]
+        self._as_made[instance] = tuple(name for name in kept if name not in parameters)
 
     def forward(self, instance: int, x: ArrayValue | int) -> int:
         """Call forward on an array, or on one that was given before; return its index."""
         index = x if isinstance(x, int) else self.add(x)
+        self._cast(instance, index)
         send = "y" in self._checks
         self._operations.append(Operation("forward", instance, array=index, send=send))
         return index
@@ -121,6 +137,16 @@ class ScriptBuilder:
             if name in self._checks
         )
         return index
+
+    def _cast(self, instance: int, x: int) -> None:
+        """Bring what the class made to the dtype of an x, unless it has it already."""
+        dtype = self._arrays[x].values.dtype.name
+        if self._cast_to.get(instance) == dtype:
+            return
+        self._cast_to[instance] = dtype
+        self._operations.extend(
+            Operation("cast", instance, name, x) for name in self._as_made[instance]
+        )
 
     def fill(self, index: int, values: NDArray[Any], name: str) -> None:
         """Put new values into the memory of an array that was given before; none has index -1."""

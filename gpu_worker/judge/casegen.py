@@ -59,7 +59,7 @@ def _public_case(exercise: Exercise, number: int, public: PublicCase) -> Case:
     x = np.array(public.x, dtype)
     parameters = {name: np.array(values, dtype) for name, values in public.parameters.items()}
     checks = frozenset(exercise.results)
-    script = ScriptBuilder(checks, exercise.gradients)
+    script = ScriptBuilder(exercise, checks)
     dim = x.shape[-1] if "dim" in exercise.constructor else 0
     script.new(0, dim, public.eps, parameters, by_name=_by_name(number))
     script.forward(0, _contiguous(x))
@@ -75,7 +75,6 @@ def _public_case(exercise: Exercise, number: int, public: PublicCase) -> Case:
         checks=checks,
         script=script.build(resend=True),
         public=True,
-        own_parameters=not parameters,
     )
 
 
@@ -120,7 +119,6 @@ class CaseDrawer(NumberDrawer):
             script=self.script.build(resend=self.plan.group == "state"),
             bad_rows=self.bad_rows if self.bad_rows.any() else None,
             repeats=self.repeats,
-            own_parameters=self.plan.parameters == "as-made",
         )
 
     # --- sequences of calls -------------------------------------------------------------------

@@ -122,7 +122,7 @@ def counted_shapes(exercise: Exercise) -> list[tuple[int, int]]:
 def counted_case(exercise: Exercise, shape: tuple[int, int], rng: np.random.Generator) -> Case:
     """Return the case: float32, contiguous, with parameters of its own."""
     checks = frozenset(exercise.results)
-    script = ScriptBuilder(checks, exercise.gradients)
+    script = ScriptBuilder(exercise, checks)
     constructor = exercise.constructor
     eps = exercise.default_eps if "eps" in constructor else None
     parameters = {

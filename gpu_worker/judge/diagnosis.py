@@ -203,8 +203,6 @@ class _Search:
         wide: dict[tuple[str, str], set[bool]] = {}
         for item in (item for run in self.runs for item in run):
             for got, wanted in zip(item.played.results, item.expected, strict=False):
-                if item.case.own_parameters and wanted.quantity not in ("y", "dx"):
-                    continue  # They have the dtype of a parameter that the class made.
                 if wanted.dtype != np.float64:
                     ways = wide.setdefault((wanted.quantity, wanted.dtype.name), set())
                     ways.add(got.dtype == np.float64)

@@ -45,7 +45,7 @@ class NumberDrawer:
         self.eps = families.draw_eps(plan.eps, draw) if "eps" in exercise.constructor else None
         self.shape = families.draw_shape(plan.shape, draw)
         self.checks = frozenset(exercise.results if plan.checks == ("all",) else plan.checks)
-        self.script = ScriptBuilder(self.checks, exercise.gradients)
+        self.script = ScriptBuilder(exercise, self.checks)
 
     def x(self, shape: tuple[int, ...], dtype: np.dtype[Any] | None = None) -> Array:
         """Draw x, rounded to the case's dtype or another."""
@@ -71,7 +71,7 @@ class NumberDrawer:
         return near
 
     def parameters(self, like: Array | None = None) -> dict[str, Array]:
-        """Draw a value for each parameter; none where they stay as the class makes them.
+        """Draw a value for each parameter; none where the class gives them their values.
 
         They have the dtype and the D of x, or of the array `like`.
         """

@@ -195,7 +195,7 @@ class _Conversation(TimedTalk):
 
     def _case(self, x: Array, dout: Array) -> Case:
         checks = frozenset({"y", "dx", *self.exercise.gradients})
-        script = ScriptBuilder(checks, self.exercise.gradients)
+        script = ScriptBuilder(self.exercise, checks)
         constructor = self.exercise.constructor
         eps = self.exercise.default_eps if "eps" in constructor else None
         script.new(0, self.shape[-1] if "dim" in constructor else 0, eps, self.parameters)

@@ -7,13 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from gpu_worker.exercises import get, on_track
+from gpu_worker.exercises import get, on_track, slugs
+from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge import casegen, families
-from gpu_worker.judge.case import Case
+from gpu_worker.judge.case import Case, ScriptBuilder
 from gpu_worker.judge.reference import expected_results, reference_class
 from gpu_worker.judge.rehearsal import play_case
 from gpu_worker.protocol import Track
-from gpu_worker.sandbox.inside.wire import total_bytes
+from gpu_worker.sandbox.inside.wire import ArrayValue, total_bytes
 
 MEGABYTE = 1 << 20
 DTYPES = ("float16", "float32", "float64")
@@ -267,6 +268,68 @@ def test_a_refilled_array_is_the_same_array_with_other_numbers() -> None:
     assert len(seen) == 3
     assert len({address for address, _ in seen}) == 1
     assert len({content for _, content in seen}) == 3
+
+
+class OtherDtypeError(AssertionError):
+    """What the judge's own replay of a class does not catch."""
+
+
+@pytest.mark.parametrize("slug", slugs())
+def test_parameters_and_dout_have_the_dtype_of_x_in_every_case(slug: str) -> None:
+    exercise = get(slug)
+
+    class Strict(reference_class(exercise)):  # type: ignore[misc]
+        def forward(self, x: np.ndarray) -> np.ndarray:
+            self.dtype = x.dtype
+            self.look()
+            return super().forward(x)  # type: ignore[no-any-return]
+
+        def backward(self, dout: np.ndarray) -> np.ndarray:
+            self.look(dout)
+            return super().backward(dout)  # type: ignore[no-any-return]
+
+        def look(self, *more: np.ndarray) -> None:
+            for array in (*(getattr(self, name) for name in exercise.parameters), *more):
+                if array.dtype != self.dtype:
+                    raise OtherDtypeError(f"{array.dtype} beside {self.dtype}")
+
+    track = exercise.tracks[-1]
+    for case in casegen.public_cases(exercise) + casegen.hidden_cases(exercise, 3, track):
+        play_case(Strict, case)
+    as_made = {case.dtype.name for case in casegen.public_cases(exercise) if has_casts(case)}
+    as_made |= {
+        case.dtype.name
+        for seed in range(40)
+        for case in drawn_of_plan(exercise, "as-made", seed, track)
+        if has_casts(case)
+    }
+    many = exercise.parameters and exercise.has_kernels_for("float64")
+    assert len(as_made) > 2 if many else as_made <= {"float32"}
+
+
+def has_casts(case: Case) -> bool:
+    return any(operation.kind == "cast" for operation in case.script.operations)
+
+
+def drawn_of_plan(exercise: Exercise, parameters: str, seed: int, track: str) -> list[Case]:
+    """Draw the cases of the plans that set parameters so, and no others."""
+    draw = np.random.default_rng(seed)
+    plans = [plan for plan in exercise.plans_for(track) if plan.parameters == parameters]
+    return [casegen.CaseDrawer(exercise, plan, draw).draw() for plan in plans]
+
+
+def test_a_parameter_that_the_class_made_keeps_its_values_and_is_cast_once_for_each_dtype() -> None:
+    exercise = get("layernorm")
+    script = ScriptBuilder(exercise, frozenset(exercise.results))
+    script.new(0, 2, None, {"beta": np.array([5.0, 6.0], np.float16)})
+    for dtype in (np.float16, np.float16, np.float64):
+        x = np.array([[1.0, 2.0]], dtype)
+        script.forward(0, ArrayValue(x, "contiguous", x.shape))
+    operations = script.build(resend=False).operations
+    assert [(op.kind, op.name) for op in operations] == [
+        *(("new", ""), ("set", "beta")),
+        *(("cast", "gamma"), ("forward", ""), ("forward", ""), ("cast", "gamma"), ("forward", "")),
+    ]
 
 
 @pytest.mark.parametrize("slug", on_track(Track.NUMPY))

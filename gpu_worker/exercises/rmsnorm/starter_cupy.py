@@ -34,6 +34,6 @@ class RMSNormScratch:
 if __name__ == "__main__":
     # Run by you, not by the grader.
     layer = RMSNormScratch(dim=4)
-    x = cp.array([[1.0, 2.0, 3.0, 4.0]])
+    x = cp.array([[1.0, 2.0, 3.0, 4.0]], dtype=cp.float32)
     print("Forward output: ", layer.forward(x))
     print("Backward grad dx:", layer.backward(cp.ones_like(x)))

@@ -97,6 +97,8 @@ def play(
         layer = layers[operation.instance]
         if operation.kind == "set":
             _set(layer, operation.name, arrays[operation.array])
+        elif operation.kind == "cast":
+            _cast(layer, operation.name, arrays[operation.array].dtype)
         elif operation.kind == "get":
             emit(position, operation, layer, _attribute(layer, operation.name))
         else:
@@ -143,6 +145,15 @@ def _set(layer: Any, name: str, value: NDArray[Any]) -> None:
         if _runs_own_lines(error):
             raise
         raise RefusalError(Reason.PARAMETER_FIXED, name) from None
+
+
+def _cast(layer: Any, name: str, dtype: Any) -> None:
+    """Set an attribute anew in a dtype; what is no array stays as it is."""
+    if not hasattr(layer, name):
+        raise RefusalError(Reason.PARAMETER_MISSING, name)
+    convert = getattr(getattr(layer, name), "astype", None)
+    if callable(convert):
+        _set(layer, name, convert(dtype))
 
 
 def _runs_own_lines(error: BaseException) -> bool:

@@ -91,8 +91,9 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One step of a case: `new`, `set`, `forward`, `backward` or `get`.
+    """One step of a case: `new`, `set`, `cast`, `forward`, `backward`, `get` or `fill`.
 
+    `cast` brings an attribute to the dtype of an array.
     `array` is an index into the case's arrays. `send` asks for the result. `eps` None leaves it
     to the class; `by_name` passes dim and eps as keywords.
     """
