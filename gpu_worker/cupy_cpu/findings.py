@@ -16,6 +16,7 @@ from .launch_sums import LaunchSums
 MAX_FINDINGS: Final = 32
 MAX_KERNELS: Final = 32
 MAX_FINDING_CHARACTERS: Final = 1_500
+MAX_WORDS: Final = 1_000
 
 _found: dict[tuple[str, str, int, int], dict[str, Any]] = {}
 _faults: list[str] = []
@@ -29,12 +30,17 @@ def add(diagnostic: Diagnostic, build: int) -> None:
     What is about arguments of a launch is kept for each argument.
     """
     fields = diagnostic.as_dict()
-    argument = int(fields.pop("detail").get("argument", 0))
-    key = (fields["kind"], fields["kernel"], fields["line"] or 0, argument)
+    detail = fields.pop("detail")
+    key = (fields["kind"], fields["kernel"], fields["line"] or 0, int(detail.get("argument", 0)))
     known = _found.get(key)
     is_worse = known is not None and (known["severity"], fields["severity"]) == ("warning", "error")
     if is_worse or (known is None and len(_found) < MAX_FINDINGS):
         fields["message"] = str(fields["message"])[:MAX_FINDING_CHARACTERS]
+        if "argument" in detail or "count" in detail:
+            fields["arguments"] = {
+                name: value[:MAX_WORDS] if isinstance(value, str) else value
+                for name, value in detail.items()
+            }
         _found[key] = {**fields, "build": build}
     if fields["severity"] == "error":
         _faults.append(fields["kind"])

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import findings
-from ._device import ArrayStructure, Kernel, LaunchError, Pointer
+from . import findings, wrong_arguments
+from ._device import ArrayStructure, Kernel, LaunchError, Pointer, argument_words
 from .array import backing, ndarray
 from .memory import DEVICE
 from .pointers import Address
@@ -112,7 +112,7 @@ class Launcher:
             CUDADriverError: it was stopped; what was found is kept for the report.
         """
         grid, block = extents(grid, "grid"), extents(block, "block")
-        given = [argument(value, place) for place, value in enumerate(args)]
+        given = [self._given(value, place) for place, value in enumerate(args)]
         order: dict[str, Any] = {"order": ("random", "forward", "reverse")[self._launches % 3]}
         shares = any(isinstance(value, ArrayStructure) and value.shared for value in given)
         if (shares or not self._is_generated) and self._is_compared(grid, block):
@@ -134,6 +134,19 @@ class Launcher:
             sys.stdout.write(report.output)
         findings.launched(self._name, grid, block, shared_mem, report, self._build,
                           generated=self._is_generated)  # fmt: skip
+
+    def _given(self, value: Any, place: int) -> Any:
+        """Return an argument as the executor takes it, or note which one cannot be taken."""
+        try:
+            return argument(value, place)
+        except TypeError:
+            parameters = self.kernel.parameters
+            if place < len(parameters):
+                wrong_arguments.of_another_type(
+                    self._name, place + 1, parameters[place].name, argument_words.refused(value),
+                    parameters[place].type_name, self._build,
+                )  # fmt: skip
+            raise
 
     def _is_compared(self, grid: tuple[int, ...], block: tuple[int, ...]) -> bool:
         """Say whether a launch is to run in two orders, and remember its size if so."""

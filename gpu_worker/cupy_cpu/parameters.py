@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from . import wrong_arguments
 from .array import ndarray
 from .dtypes import C_NAMES
 
@@ -55,12 +56,13 @@ def decide_types(
         TypeError: an array has another dtype than its parameter, or one is left open.
     """
     letters: dict[str, np.dtype[Any]] = {}
-    for parameter, value in zip(parameters, arguments, strict=True):
+    for number, (parameter, value) in enumerate(zip(parameters, arguments, strict=True), start=1):
         if not isinstance(value, ndarray):
             continue
         wanted = letters.setdefault(parameter.type, value.dtype) if parameter.is_generic else (
             np.dtype(parameter.type))  # fmt: skip
         if value.dtype != wanted:
+            wrong_arguments.mismatched(kernel, number, parameter.name, value, wanted)
             raise TypeError(
                 f"Type is mismatched. {parameter.name} has dtype {value.dtype}, but {kernel} wants "
                 f"{wanted} for {parameter.type}."

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from . import generated, parameters
-from .array import backing, ndarray, unwrap
+from . import generated, parameters, wrong_arguments
+from .array import backing, ndarray
 from .dtypes import C_NAMES
 from .versions import Versions
 
@@ -50,9 +50,9 @@ class ReductionKernel:
             ValueError: a wrong axis, or nothing to reduce and no identity.
         """
         if len(args) not in (self.nin, self.nargs):
+            wrong_arguments.of_another_number(self.name, len(args), self.in_params)
             raise TypeError(f"Wrong number of arguments for {self.name}")
-        for value in args:
-            unwrap(value)
+        wrong_arguments.check_on_device(self.name, args, self.params)
         given = [*args, *[None] * (self.nargs - len(args))]
         if out is not None:
             given[self.nin] = out

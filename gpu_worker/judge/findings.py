@@ -1,8 +1,8 @@
 """From what was noted of kernels to findings that a report may show.
 
 They come from the learner's process: in a hidden case their words could carry hidden inputs, so
-only the kind and the lines are kept there, and the words are the judge's, or the compiler's if the
-learner wrote the source as it stands.
+only the kind, the lines and the types of arguments are kept there, and the words are the judge's,
+or the compiler's if the learner wrote the source as it stands.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from gpu_worker.cuda_cpu.device import Diagnostic, cause_rank
+from gpu_worker.cuda_cpu.device import Diagnostic, argument_words, cause_rank
 from gpu_worker.judge import reporting
 from gpu_worker.judge.case import Case, describe
-from gpu_worker.judge.kernel_faults import MEANINGS
+from gpu_worker.judge.kernel_faults import ARGUMENT_REMEDIES, MEANINGS
 from gpu_worker.judge.notes import DiagnosticNote, Noted
 from gpu_worker.protocol import Finding
 from gpu_worker.sandbox.inside.building import BuildRequest
@@ -28,6 +28,7 @@ _WORD: Final = re.compile(r"\w+")
 _EXPRESSION: Final = re.compile(r"[\w:<>,* ]{1,200}")
 _OWN_NAMES: Final = frozenset({"kernel", "reduce_kernel"})
 """How the stand-in for CuPy names kernels that their authors give no name."""
+_MOST_ARGUMENTS: Final = 64
 _REFUSED: Final = "On a device this kernel's source does not compile."
 
 
@@ -38,16 +39,17 @@ def findings(
     noted: Sequence[Noted],
     cases: Sequence[Case],
 ) -> list[Finding]:
-    """Return a run's findings, each kind at each line once: the worst first, causes before effects.
+    """Return a run's findings, those of different cases one by one: see `merged`.
 
     `requests` and `built` are the run's builds and what the compiler found in them.
     """
     finder = _LineFinder(source)
-    return merged(list(_of_launches(finder, requests, built, noted, cases)))
+    return list(_of_launches(finder, requests, built, noted, cases))
 
 
 def merged(found: Sequence[Finding]) -> list[Finding]:
-    """Return each kind at each line once, whatever the instance of a template, the worst first.
+    """Return each kind at each line once, whatever the instance of a template: the worst first,
+    causes before effects.
 
     What is about an argument of a launch is kept for each argument. The judge's own words, which
     name none, add nothing to what is as bad and was told of an argument.
@@ -110,7 +112,7 @@ def _of_launches(
     for note, number in _different(noted):
         where = describe(cases[number]) if number < len(cases) else ""
         request = requests.get(note.build)
-        words = reporting.clean_text(note.message)[:4_000] if public else ""
+        words = reporting.clean_text(note.message)[:4_000] if public else finder.on_arguments(note)
         if request and finder.wrote(request):
             # What was made up while the program ran could carry hidden inputs.
             words = _compilers_words(note, built.get(note.build, ())) or words
@@ -167,6 +169,7 @@ class _LineFinder:
         self._source = source
         self._lines = [line.strip() for line in source.splitlines()]
         self._words = _OWN_NAMES.union(_WORD.findall(source))
+        self._spaced = " ".join(source.split())
 
     def wrote(self, request: BuildRequest) -> bool:
         """True if a build's source stands in the learner's file, and all words of its options and
@@ -182,6 +185,24 @@ class _LineFinder:
             if _EXPRESSION.fullmatch(name) and self._words.issuperset(_WORD.findall(name)):
                 return name
         return ""
+
+    def on_arguments(self, note: DiagnosticNote) -> str:
+        """Return what is wrong with the arguments of a launch, without a word that could be made up
+        from hidden inputs; empty where that is not what was found.
+        """
+        about, remedy = note.arguments, ARGUMENT_REMEDIES.get(note.kind)
+        if about is None or remedy is None:
+            return ""
+        if note.kind == "argument-count":
+            listed = about.listed if about.listed in self._spaced else ""
+            few = min(about.given, _MOST_ARGUMENTS), min(about.count, _MOST_ARGUMENTS)
+            return f"{argument_words.about_count(*few, listed)}. {remedy}"
+        types = (about.passed, about.taken)
+        if not all(map(argument_words.is_known_form, types)):
+            return ""
+        name = about.name if about.name in self._words else ""
+        number = min(about.argument, _MOST_ARGUMENTS)
+        return f"{argument_words.about_argument(number, name, *types)}. {remedy}"
 
     def line(self, kernel: str, number: int) -> int | None:
         """Return the line (from 1) of the file that line `number` of the kernel's source is.

@@ -62,3 +62,12 @@ MEANINGS: Final[Mapping[str, str]] = {
     "refused-source": "The kernel's source uses something that is not allowed here.",
 }
 """What each kind means, and what to do: the words for hidden cases."""
+ARGUMENT_REMEDIES: Final[Mapping[str, str]] = {
+    "wrong-scalar-type": "A Python int goes as long long, a float as double: pass np.int32(n) or "
+    "np.float32(eps).",
+    "wrong-array-type": "Pass what the kernel takes, an array converted with .astype() for "
+    "example, or compile the kernel for what it is given.",
+    "argument-count": "Pass one value for each parameter, in the kernel's order.",
+}
+"""What to do about a wrong argument, behind what is passed and what is taken: types are no secret.
+"""

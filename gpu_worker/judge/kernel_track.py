@@ -14,7 +14,7 @@ from gpu_worker.judge.compare import Sign
 from gpu_worker.judge.diagnosis import JudgedCase, names_sign
 from gpu_worker.judge.execution import FLAGGED_STOP, MUCH_BUILDING, Execution, Stop
 from gpu_worker.judge.findings import findings, merged
-from gpu_worker.judge.kernel_faults import MEANINGS
+from gpu_worker.judge.kernel_faults import ARGUMENT_REMEDIES, MEANINGS
 from gpu_worker.judge.notes import read_notes
 from gpu_worker.judge.registers import remember
 from gpu_worker.judge.transcript import Raised
@@ -88,11 +88,18 @@ def with_reason(failure: Failure, failed: JudgedCase | None, found: Sequence[Fin
     They are more than the kind's meaning: of which argument, and what to pass instead.
     """
     problem = failed.played.problem if failed else None
-    if failed is None or not isinstance(problem, Raised) or problem.name != "CUDADriverError":
+    if failed is None or not isinstance(problem, Raised):
         return failure
     where = describe(failed.case)
-    errors = [item for item in merged(found) if item.severity == "error" and item.case == where]
-    if not errors:
+    there = merged([item for item in found if item.case == where])
+    if problem.name == "TypeError":
+        # Raised before anything was launched, so it is a warning that says of which argument.
+        refused = [item.message for item in there if item.kind in ARGUMENT_REMEDIES]
+        raised = failed.verdict.message
+        message = failure.message.replace(raised, " ".join([*refused[:1], raised]))
+        return failure.model_copy(update={"message": message})
+    errors = [item for item in there if item.severity == "error"]
+    if problem.name != "CUDADriverError" or not errors:
         return failure
     message = failure.message.replace(MEANINGS[errors[0].kind], errors[0].message)
     return failure.model_copy(update={"message": message})

@@ -95,6 +95,20 @@ class KernelNote(_Note):
     counters: Counters
 
 
+class ArgumentsNote(_Note):
+    """What was wrong with a launch's arguments: one of them, whose number counts from 1, or that
+    `given` are not the `count` that the kernel takes.
+    """
+
+    argument: Annotated[int, Field(ge=0, le=4_096)] = 0
+    name: Annotated[str, Field(max_length=1_000)] = ""
+    passed: Annotated[str, Field(max_length=1_000)] = ""
+    taken: Annotated[str, Field(max_length=1_000)] = ""
+    given: Annotated[int, Field(ge=0, le=1 << 30)] = 0
+    count: Annotated[int, Field(ge=0, le=4_096)] = 0
+    listed: Annotated[str, Field(max_length=1_000)] = ""
+
+
 class DiagnosticNote(_Note):
     """Something found in a kernel."""
 
@@ -104,6 +118,7 @@ class DiagnosticNote(_Note):
     line: int | None
     message: Annotated[str, Field(max_length=4_000)]
     build: Annotated[int, Field(ge=0, le=0xFFFF)]
+    arguments: ArgumentsNote | None = None
 
 
 class Notes(_Note):

@@ -6,11 +6,12 @@ only. It trusts nothing it loads with more than the process it runs in.
 
 from __future__ import annotations
 
+from . import argument_words
 from .arguments import ArrayStructure, Pointer
 from .counters import Access, ArrayTraffic, Counters
 from .diagnostics import Diagnostic, LaunchError, Severity
 from .kernel import Kernel
-from .kinds import cause_rank
+from .kinds import Kind, cause_rank
 from .memory import Allocation, Memory
 from .module import Module
 from .outputs import unwritten_elements, unwritten_output
@@ -24,12 +25,14 @@ __all__ = [
     "Counters",
     "Diagnostic",
     "Kernel",
+    "Kind",
     "LaunchError",
     "LaunchReport",
     "Memory",
     "Module",
     "Pointer",
     "Severity",
+    "argument_words",
     "cause_rank",
     "unwritten_elements",
     "unwritten_output",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from . import argument_words
 from .arguments import (
     BOOLEAN,
     BRAIN,
@@ -41,13 +42,13 @@ def check_arguments(
 
 
 def _wrong_count(kernel: str, given: int, parameters: Sequence[Parameter]) -> Diagnostic:
-    listed = ", ".join(parameter.text or parameter.type_name for parameter in parameters)
+    listed = argument_words.listed(parameters)
+    told = argument_words.about_count(given, len(parameters), listed)
     message = (
-        f"The launch passes {given} argument{'s' * (given != 1)}, but the kernel takes "
-        f"{len(parameters)}: ({listed}). A device would read whatever lies behind them. Pass one "
-        "value for each parameter, in the kernel's order."
+        f"{told}. A device would read whatever lies behind them. Pass one value for each "
+        "parameter, in the kernel's order."
     )
-    detail = {"given": given, "taken": len(parameters)}
+    detail = {"given": given, "count": len(parameters), "listed": listed}
     return Diagnostic(Kind.ARGUMENT_COUNT, Severity.ERROR, kernel, None, message, detail)
 
 
@@ -64,8 +65,22 @@ def _check(kernel: str, number: int, value: object, parameter: Parameter) -> Dia
     return _check_scalar(kernel, number, value, parameter)
 
 
-def _named(number: int, parameter: Parameter) -> str:
-    return f"argument {number}" + (f", {parameter.name}," if parameter.name else "")
+def _wrong(
+    kernel: str,
+    number: int,
+    parameter: Parameter,
+    passed: str,
+    *,
+    kind: Kind,
+    taken: str = "",
+    rest: str,
+    severity: Severity = Severity.ERROR,
+) -> Diagnostic:
+    """Return the diagnostic of one argument; `rest` is what its message says after the types."""
+    taken = taken or parameter.type_name
+    message = argument_words.about_argument(number, parameter.name, passed, taken) + rest
+    detail = argument_words.detail(number, parameter.name, passed, taken)
+    return Diagnostic(kind, severity, kernel, None, message, detail)
 
 
 def _number_for_pointer(
@@ -74,11 +89,10 @@ def _number_for_pointer(
     # x.data.ptr is a number too, and passed as 64 bits it is a right way to give an address.
     if value > 0xFFFF:
         return None
-    message = (
-        f"For {_named(number, parameter)} the launch passes the number {value}, but the kernel "
-        f"takes a pointer, {parameter.type_name}. Pass the array itself."
+    taken, rest = f"a pointer, {parameter.type_name}", ". Pass the array itself."
+    return _wrong(
+        kernel, number, parameter, "a number", kind=Kind.ARRAY_TYPE, taken=taken, rest=rest
     )
-    return Diagnostic(Kind.ARRAY_TYPE, Severity.ERROR, kernel, None, message, {"argument": number})
 
 
 def _check_structure(
@@ -86,11 +100,9 @@ def _check_structure(
 ) -> Diagnostic | None:
     if len(value) == parameter.size:
         return None
-    message = (
-        f"For {_named(number, parameter)} the launch passes a structure of {len(value)} bytes, but "
-        f"the kernel takes {parameter.type_name} of {parameter.size}."
-    )
-    return Diagnostic(Kind.SCALAR_TYPE, Severity.ERROR, kernel, None, message, {"argument": number})
+    passed = f"a structure of {len(value)} bytes"
+    rest = f" of {parameter.size}."
+    return _wrong(kernel, number, parameter, passed, kind=Kind.SCALAR_TYPE, rest=rest)
 
 
 def _array_or_number(
@@ -98,13 +110,14 @@ def _array_or_number(
 ) -> Diagnostic | None:
     if parameter.kind & 0xFF == OTHER:
         return None
-    given = "an array" if isinstance(value, Pointer) else "a number"
+    given = _passed_array(value) if isinstance(value, Pointer) else "a number"
     taken = "a pointer" if parameter.kind & 0xFF == POINTER else "a number"
-    message = (
-        f"For {_named(number, parameter)} the launch passes {given}, but the kernel takes {taken}, "
-        f"{parameter.type_name}. Are the arguments in the kernel's order?"
-    )
-    return Diagnostic(Kind.ARRAY_TYPE, Severity.ERROR, kernel, None, message, {"argument": number})
+    taken, rest = f"{taken}, {parameter.type_name}", ". Are the arguments in the kernel's order?"
+    return _wrong(kernel, number, parameter, given, kind=Kind.ARRAY_TYPE, taken=taken, rest=rest)
+
+
+def _passed_array(value: Pointer) -> str:
+    return "an address" if value.dtype is None else argument_words.array_of(value.dtype)
 
 
 def _check_array(
@@ -121,13 +134,12 @@ def _check_array(
     if size == parameter.pointee_size and (kind == wanted or integers):
         return None
     name = np.dtype(value.dtype).name
-    message = (
-        f"For {_named(number, parameter)} the launch passes an array of {name}, but the kernel "
-        f"takes {parameter.type_name}: it would read its bytes as other numbers. Compile the "
-        f"kernel for {name}, or convert the array with .astype()."
+    rest = (
+        f": it would read its bytes as other numbers. Compile the kernel for {name}, or convert "
+        "the array with .astype()."
     )
-    detail = {"argument": number, "dtype": name, "parameter": parameter.type_name}
-    return Diagnostic(Kind.ARRAY_TYPE, Severity.ERROR, kernel, None, message, detail)
+    passed = argument_words.array_of(value.dtype)
+    return _wrong(kernel, number, parameter, passed, kind=Kind.ARRAY_TYPE, rest=rest)
 
 
 def _check_scalar(
@@ -163,13 +175,10 @@ def _check_scalar(
         effect = f"The kernel reads its {size} bytes as {parameter.type_name}: another number."
     else:
         effect = f"The kernel takes the first {parameter.size} of its {size} bytes: another number."
-    message = (
-        f"For {_named(number, parameter)} the launch passes {origin}, but the kernel takes "
-        f"{parameter.type_name}. {effect} {advice}"
+    severity, rest = Severity.WARNING if fits else Severity.ERROR, f". {effect} {advice}"
+    return _wrong(
+        kernel, number, parameter, origin, kind=Kind.SCALAR_TYPE, rest=rest, severity=severity
     )
-    severity = Severity.WARNING if fits else Severity.ERROR
-    detail = {"argument": number, "passed": passed, "parameter": parameter.type_name}
-    return Diagnostic(Kind.SCALAR_TYPE, severity, kernel, None, message, detail)
 
 
 def _fits(value: object, kind: int, size: int) -> bool:

@@ -60,7 +60,7 @@ def found(
         ]
     )
     requests = {0: BuildRequest(code, options, names)}
-    return findings.findings(SOURCE, requests, built or {}, noted, cases)
+    return findings.merged(findings.findings(SOURCE, requests, built or {}, noted, cases))
 
 
 def test_a_line_of_the_kernel_is_found_in_the_file() -> None:
@@ -270,6 +270,98 @@ def test_a_failure_names_the_argument_that_ended_the_launch(grade_cupy: GradeCup
     assert report.failure is not None
     assert "For argument 5, eps," in report.failure.message
     assert "Pass np.float32(eps)." in report.failure.message
+
+
+BFLOAT16_FORGOTTEN = """
+import cupy as cp
+import numpy as np
+
+CODE = r'''
+#include <cuda_bf16.h>
+extern "C" __global__ void scaled(const __nv_bfloat16* x, const __nv_bfloat16* w, int n) {}
+'''
+KERNEL = cp.RawKernel(CODE, "scaled")
+ADDED = cp.ElementwiseKernel("T x, T w", "T y", "y = x + w", "added")
+
+
+class RMSNormScratch:
+    def __init__(self, dim, eps=1e-6):
+        self.eps, self.gamma, self.dgamma = eps, cp.ones(dim, dtype=cp.float32), None
+
+    def forward(self, x):
+        if x.dtype.name == "bfloat16" and x.size:
+            FAILING
+        self.kept, self.dtype = x.astype(cp.float64), x.dtype
+        self.rstd = 1 / cp.sqrt((self.kept**2).mean(axis=-1, keepdims=True) + self.eps)
+        return (self.kept * self.rstd * self.gamma).astype(x.dtype)
+
+    def backward(self, dout):
+        d, h = dout.astype(cp.float64), self.kept * self.rstd
+        self.dgamma = (d * h).sum(axis=tuple(range(d.ndim - 1))).astype(self.gamma.dtype)
+        g = d * self.gamma
+        return ((g - h * (g * h).mean(axis=-1, keepdims=True)) * self.rstd).astype(self.dtype)
+"""
+LAUNCH = "KERNEL((1,), (32,), {})"
+NARROW = "np.int32(x.shape[-1])"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            LAUNCH.format(f"(x, self.gamma.astype(cp.float32), {NARROW})"),
+            "For argument 2, w, the launch passes an array of float32, but the kernel takes "
+            "__nv_bfloat16*.",
+        ),
+        (
+            LAUNCH.format("(x, self.gamma, 0.5)"),
+            "For argument 3, n, the launch passes Python's float, passed as double, but the kernel "
+            "takes int.",
+        ),
+        (
+            LAUNCH.format("(x, self.gamma)"),
+            "The launch passes 2 arguments, but the kernel takes 3: (const __nv_bfloat16* x, const "
+            "__nv_bfloat16* w, int n).",
+        ),
+        (
+            LAUNCH.format(f"(x, cp.asnumpy(self.gamma), {NARROW})"),
+            "For argument 2, w, the launch passes a NumPy array of bfloat16, but the kernel takes "
+            "__nv_bfloat16*.",
+        ),
+        (
+            "ADDED(x, self.gamma.astype(cp.float64))",
+            "For argument 2, w, the launch passes an array of float64, but the kernel takes an "
+            "array of bfloat16.",
+        ),
+    ],
+)
+def test_a_wrong_argument_is_told_with_both_types_in_hidden_cases_too(
+    call: str, words: str, grade_cupy: GradeCupy
+) -> None:
+    graded = grade_cupy(BFLOAT16_FORGOTTEN.replace("FAILING", call), seed=1, named=False)
+    failure = graded.report.failure
+    assert failure is not None
+    assert graded.outcome == "runtime_error"
+    assert "hidden case" in failure.message
+    assert words in failure.message
+    assert any(" the kernel takes " in finding.message for finding in graded.report.findings)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"argument": 2, "name": "x", "passed": "an array of float64", "taken": "float*"}, True),
+        ({"argument": 2, "name": "LEAK", "passed": "an array of float64", "taken": "float*"}, True),
+        ({"argument": 2, "name": "x", "passed": "an array of LEAK", "taken": "float*"}, False),
+        ({"argument": 2, "name": "x", "passed": "a number", "taken": "float* LEAK"}, False),
+    ],
+)
+def test_only_types_are_told_of_arguments_in_hidden_cases(
+    fields: dict[str, Any], expected: bool
+) -> None:
+    (hidden,) = found(note(kind="wrong-array-type", line=None, arguments=fields), public=False)
+    assert "LEAK" not in hidden.message
+    assert (hidden.message == MEANINGS["wrong-array-type"]) is not expected
 
 
 def test_racing_threads_are_not_taken_for_random_numbers() -> None:
