@@ -12,11 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
 
-from grader import tasks
 from grader.models import CodeRun, Draft, Exercise, Submission
 from grader.web.hidden_characters import with_hidden_marked
 
-from .messages import verdict
+from .messages import verdict, worker
 
 pytestmark = pytest.mark.django_db
 Submit = Callable[..., Submission]
@@ -96,7 +95,7 @@ def test_a_refused_paste_is_told_and_opens_repaired_in_the_editor(
 ) -> None:
     submission = submit(source=PROMPTS)
     report = {"failure": {"message": "no", "line": 1}, "pasted": [FINDING]}
-    tasks.record_verdict(verdict(submission, "runtime_error", report=report))
+    worker.record_verdict(verdict(submission, "runtime_error", report=report))
     page = signed_in.get(submission.get_absolute_url())
     assert "Line 1 begins with &gt;&gt;&gt;." in page.content.decode()
     url = page.context["view"].repair_url
