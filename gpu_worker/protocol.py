@@ -306,6 +306,8 @@ class Report(Message):
     public: Annotated[list[PublicResult], Field(max_length=64)] = []
     failure: Failure | None = None
     mistakes: Annotated[list[Mistake], Field(max_length=8)] = []
+    naming: bool = False
+    """Whether a mistake's name is still looked for. All else is final, outcome and score too."""
     output: Annotated[str, Field(max_length=MAX_OUTPUT_CHARACTERS)] = ""
     output_dropped_bytes: Annotated[int, Field(ge=0)] = 0
     timings: Annotated[list[Timing], Field(max_length=32)] = []
@@ -320,7 +322,11 @@ class Report(Message):
 
 
 class Verdict(Message):
-    """The end of one grading attempt."""
+    """The end of one grading attempt.
+
+    Where the report is `naming` a second verdict follows, which has the same outcome and score and
+    the names that were found. Should it not come, the first one holds.
+    """
 
     version: Literal[1] = PROTOCOL_VERSION
     submission: Identifier

@@ -160,6 +160,14 @@ def send_verdict(app: Celery, verdict: Verdict) -> None:
     send(app, TASK_RECORD_VERDICT, verdict, retry=True)
 
 
+def offer_verdict(app: Celery, verdict: Verdict) -> None:
+    """Send a verdict whose report is still `naming`, once: the one that follows has all of it."""
+    try:
+        send(app, TASK_RECORD_VERDICT, verdict, retry=False)
+    except (OperationalError, OSError) as error:
+        logger.warning("The verdict of %s was not sent early: %s", verdict.submission, error)
+
+
 def send_redelivery(app: Celery, job: GradeJob) -> None:
     """Tell the site that a job came back, and try for a while if the broker is away.
 

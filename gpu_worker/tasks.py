@@ -51,7 +51,7 @@ def grade(self: Any, message: Any) -> None:
         return
     try:
         with reporter.JobReporter(self.app, job) as progress:
-            graded = _grade_or_explain(job, progress)
+            graded = _grade_or_explain(job, progress, self.app)
     except ReturnedError as error:
         logger.warning("Submission %s goes back: %s", job.submission, error)
         reporter.send_returned(self.app, job, str(error))
@@ -96,16 +96,22 @@ def _came_back(task: Any) -> bool:
     return bool((task.request.delivery_info or {}).get("redelivered"))
 
 
-def _grade_or_explain(job: GradeJob, progress: reporter.JobReporter) -> Graded:
+def _grade_or_explain(job: GradeJob, progress: reporter.JobReporter, app: Any) -> Graded:
     """Grade, once more if the sandbox failed; any failure of ours becomes `not_gradable`.
+
+    What is final before a mistake's name is looked for goes to the site at once.
 
     Raises:
         ReturnedError: the job is for a device, and there is none for it here.
     """
+
+    def offer(graded: Graded) -> None:
+        reporter.offer_verdict(app, as_verdict(job, graded))
+
     for last_try in (False, True):
         try:
             if job.kind is NodeKind.DEVICE:
-                return lane.grade(job, node_name(), progress.update)
+                return lane.grade(job, node_name(), progress.update, offer)
             if job.track not in devices.gradable_tracks(QUEUE_CPU):
                 raise LookupError(f"It does not grade the track {job.track}.")
             return grade_source(
@@ -116,6 +122,7 @@ def _grade_or_explain(job: GradeJob, progress: reporter.JobReporter) -> Graded:
                 zygote=zygote,
                 node=node_name(),
                 on_progress=progress.update,
+                on_verdict=offer,
             )
         except ReturnedError:
             raise

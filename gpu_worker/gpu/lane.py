@@ -29,7 +29,7 @@ from gpu_worker.gpu.memory_watch import MemoryWatch
 from gpu_worker.gpu.track import HeldDevice
 from gpu_worker.gpu.warming import warmed
 from gpu_worker.judge import Graded
-from gpu_worker.judge.grading import OnProgress, grade_source
+from gpu_worker.judge.grading import OnProgress, OnVerdict, grade_source
 from gpu_worker.protocol import GradeJob, Outcome
 from gpu_worker.sandbox.client import SandboxError
 from gpu_worker.sandbox.device_profile import (
@@ -88,20 +88,37 @@ class Lane:
             zygote.close()
         self._zygotes.clear()
 
-    def grade(self, job: GradeJob, node: str, on_progress: OnProgress | None = None) -> Graded:
-        """Grade a submission on a device.
+    def grade(
+        self,
+        job: GradeJob,
+        node: str,
+        on_progress: OnProgress | None = None,
+        on_verdict: OnVerdict | None = None,
+    ) -> Graded:
+        """Grade a submission on a device; it is proven before any verdict that it may cause.
 
         Raises:
             ReturnedError: there is none, or it failed; the submission is not to blame.
             LookupError: there is no such exercise, or it has no such track.
         """
         with self._held() as (gpu, facts):
+            proven: list[Outcome] = []
+
+            def prove(graded: Graded) -> None:
+                if graded.outcome not in _CLEAR and not proven:
+                    self._prove(gpu)
+                proven.append(graded.outcome)
+
+            def offer(graded: Graded) -> None:
+                prove(graded)
+                if on_verdict:
+                    on_verdict(graded)
+
             try:
-                graded = self._grade(job, gpu, facts, node, on_progress)
+                graded = self._grade(job, gpu, facts, node, on_progress, offer)
             except SandboxError as error:
                 self._give_up(gpu, f"A run on it could not be ended or begun: {error}")
-            if graded.outcome not in _CLEAR:
-                self._prove(gpu)
+            prove(graded)
             return graded
 
     # --- taking a device ----------------------------------------------------------------------
@@ -170,7 +187,13 @@ class Lane:
 
     # --- using it -----------------------------------------------------------------------------
     def _grade(
-        self, job: GradeJob, gpu: Gpu, facts: Facts, node: str, on_progress: OnProgress | None
+        self,
+        job: GradeJob,
+        gpu: Gpu,
+        facts: Facts,
+        node: str,
+        on_progress: OnProgress | None,
+        on_verdict: OnVerdict,
     ) -> Graded:
         zygote = self._zygote(gpu, facts)
         used = facts.memory_megabytes - facts.free_megabytes
@@ -187,6 +210,7 @@ class Lane:
                     limits=limits,
                     node=node,
                     on_progress=on_progress,
+                    on_verdict=on_verdict,
                     device=HeldDevice(gpu, facts),
                 )
             finally:

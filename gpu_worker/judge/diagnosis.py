@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -19,22 +18,23 @@ from gpu_worker.judge.hypotheses import Hypothesis, compose, fresh, singles
 from gpu_worker.judge.reference import play_exactly, reference_class
 from gpu_worker.judge.rounding import Loss, are_rounded, hold_numbers_of
 from gpu_worker.judge.ruled_out import pairs_of
+from gpu_worker.judge.search_time import UNHURRIED, SearchTime
 from gpu_worker.judge.transcript import Raised, Refused, same_bytes
 from gpu_worker.protocol import Mistake, Track
 
 __all__ = ("JudgedCase", "as_message", "compose", "diagnose", "names_sign")
 
 _MAX_MISTAKES = 8
-_PAIRS_SECONDS = 10.0
-"""Processor time for trying pairs of mistakes, several times what it takes. What is not
-found by then stays unnamed."""
 _MIN_LOSSES = 3
 _LOSS_SHARE = 1 / 3
 """Digits are lost in general, not by chance, if they are in this share of the cases."""
 
 
 def diagnose(
-    exercise: Exercise, runs: Sequence[Sequence[JudgedCase]], track: str = Track.NUMPY
+    exercise: Exercise,
+    runs: Sequence[Sequence[JudgedCase]],
+    track: str = Track.NUMPY,
+    time_left: SearchTime | None = None,
 ) -> list[Mistake]:
     """Return the known mistakes that explain all results of all runs; none is an answer too.
 
@@ -44,11 +44,14 @@ def diagnose(
     name. Signs, such as a changed input, are named beside what explains the numbers. If no
     mistake explains everything by itself, pairs are tried; two are named only if no other pair
     explains as much. Those of kernels are tried by themselves, and on the CuPy track only.
+
+    Where `time_left` runs out nothing is named but signs: what was not tried may explain the
+    numbers as well. Without it the search comes to its end.
     """
     failed = [item for run in runs for item in run if not item.verdict.passed]
     if not failed or any(isinstance(item.verdict.problem, Refused) for item in failed):
         return []
-    search = _Search(exercise, runs, track)
+    search = _Search(exercise, runs, track, time_left or SearchTime(UNHURRIED))
     found = search.single()
     if found is None:
         found = search.pair()
@@ -85,10 +88,15 @@ class _Search:
     """The hypotheses on one submission, and what speaks against each."""
 
     def __init__(
-        self, exercise: Exercise, runs: Sequence[Sequence[JudgedCase]], track: str
+        self,
+        exercise: Exercise,
+        runs: Sequence[Sequence[JudgedCase]],
+        track: str,
+        time_left: SearchTime,
     ) -> None:
         self.exercise = exercise
         self.runs = runs
+        self.time_left = time_left
         self.bank = exercise.known_mistakes()
         self.kernel_bank = exercise.kernel_mistakes() if track == Track.CUPY else []
         signs = {s for run in runs for item in run for s in signs_of(item.case, item.played)}
@@ -117,6 +125,8 @@ class _Search:
     def _explaining(self, hypotheses: Iterable[Hypothesis]) -> list[KnownMistake]:
         found: dict[str, KnownMistake] = {}
         for hypothesis in hypotheses:
+            if self.time_left.is_over():
+                return []
             (known,) = hypothesis.mistakes
             if known.id not in found and self._explains(hypothesis):
                 found[known.id] = known
@@ -124,10 +134,9 @@ class _Search:
 
     def pair(self) -> list[KnownMistake] | None:
         """Return the two mistakes that explain the numbers together, if no other two do."""
-        deadline = time.thread_time() + _PAIRS_SECONDS
         found: dict[frozenset[str], Hypothesis] = {}
         for hypothesis in pairs_of(self.exercise.slug).possible(self._passed_in_public()):
-            if time.thread_time() > deadline:
+            if self.time_left.is_over():
                 return None
             if hypothesis.ids in found or hypothesis.ids & self.not_lost:
                 continue

@@ -137,7 +137,7 @@ def execute(
     return cases_part(job), run
 
 
-def _kernel_errors(run: RunResult) -> Mapping[int, str]:
+def kernel_errors(run: RunResult) -> Mapping[int, str]:
     """Return the worst kind of error that was found of kernels in each case."""
     found: dict[int, list[str]] = {}
     try:
@@ -223,7 +223,7 @@ def judge_run(
     stop = _reason_to_stop(transcript, run, limits, earlier)
     if stop and stop is not FLAGGED_STOP:
         stop = replace(stop, message=f"{stop.message} {_place(exercise, cases, transcript)}")
-    stopped_by = _kernel_errors(run)
+    stopped_by = kernel_errors(run)
     judged = []
     for number, (case, played) in enumerate(zip(cases, transcript.cases, strict=False)):
         if not played.complete and not played.problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,6 +36,7 @@ from gpu_worker.judge.kernel_track import EXECUTION, adjusted, findings_of, with
 from gpu_worker.judge.public_results import public_results
 from gpu_worker.judge.receipts import receipt
 from gpu_worker.judge.refusals import source_breach
+from gpu_worker.judge.search_time import SearchTime
 from gpu_worker.judge.speed import measure_speed
 from gpu_worker.protocol import (
     MAX_OUTPUT_CHARACTERS,
@@ -54,6 +56,11 @@ from gpu_worker.sandbox.client import Zygote
 
 OnProgress = Callable[[Phase, int, int], None]
 """Called with the phase, the number of the running case (from 1) and the number of cases."""
+OnVerdict = Callable[["Graded"], None]
+"""Called before a mistake's name is looked for: outcome, score and findings are final then, and the
+report says that it is `naming`."""
+
+logger = logging.getLogger(__name__)
 
 _ENDING_OUTCOMES: Final = frozenset({Outcome.FLAGGED, Outcome.NOT_GRADABLE})
 
@@ -78,6 +85,7 @@ class _Grading:
     zygote: Zygote
     node: str
     on_progress: OnProgress
+    on_verdict: OnVerdict
     seed: int
     named: bool = True
     cases: list[Case] = field(default_factory=list)
@@ -120,6 +128,7 @@ def grade_source(
     limits: Mapping[str, float] | None = None,
     node: str = "",
     on_progress: OnProgress | None = None,
+    on_verdict: OnVerdict | None = None,
     timed: bool = True,
     named: bool = True,
     device: DeviceTrack | None = None,
@@ -128,6 +137,7 @@ def grade_source(
 
     Without `zygote` one is started for this call. `seed` repeats an earlier grading's cases;
     without it the operating system gives one. `limits` replaces some of the exercise's limits.
+    `on_verdict` is called with the verdict before a mistake's name is looked for, if it is.
     `timed` False leaves out the timing of a submission that passed, `named` False the search for
     known mistakes. With `device` the program runs on one, and `zygote` is for it.
 
@@ -149,6 +159,7 @@ def grade_source(
             zygote=own or zygote or Zygote(),
             node=node or platform.node(),
             on_progress=on_progress or (lambda phase, case, count: None),
+            on_verdict=on_verdict or (lambda graded: None),
             seed=casegen.new_seed() if seed is None else seed,
             device=device,
             named=named,
@@ -317,40 +328,90 @@ def _conclude(grading: _Grading) -> Graded:
         outcome = Outcome.CONTRACT_ERROR if over else Outcome.ACCEPTED
     else:
         outcome = Outcome.NOT_GRADABLE
-    mistakes: list[Mistake] = []
-    # What passed every case, and fails a timed call only, is no mistake in the mathematics.
-    if grading.named and failed and not grading.stop and failed is not grading.timed_failure:
-        with grading.timed("looking for known mistakes"):
-            runs = [execution.judged for execution in grading.executions]
-            mistakes = diagnose(grading.exercise, runs, grading.track)
-            mistakes = kernel_track.explained(grading.exercise, mistakes, grading.findings)
     score = 0.0 if outcome in _ENDING_OUTCOMES else reporting.score_of(groups)
     # The first run's output only: the second's could hold hidden inputs.
     printed = grading.executions[0].run
     pasted = reporting.pasted_findings(grading.source, grading.executions[0].loading, failed)
-    failure = _failure(grading, stop, failed, mistakes) or over
     report = Report(
         groups=groups,
         worst=reporting.worst_case(judged, _default_eps(grading.exercise)),
         public=public_results(judged, grading.exercise.gradients),
-        failure=reporting.with_pasted(failure, pasted) if failure else None,
-        mistakes=mistakes,
-        notes=[
-            *reporting.outcome_notes(outcome, late, mistakes, grading.findings),
-            *reporting.speed_notes(grading.speed),
-            *reporting.counted_notes(grading.counted),
-        ],
         speed=grading.speed,
         execution=_execution(grading),
         findings=merged(grading.findings),
         pasted=pasted,
         counted=grading.counted,
-        timings=grading.timings,
         receipt=_receipt(grading),
         output=reporting.clean_text(printed.output)[:MAX_OUTPUT_CHARACTERS],
         output_dropped_bytes=printed.output_total - len(printed.output),
     )
-    return Graded(outcome, score, report)
+
+    def graded(found: _Names) -> Graded:
+        """Return the verdict: all that the names of mistakes change is in here."""
+        failure = _failure(grading, stop, failed, found.mistakes) or over
+        named = {
+            "mistakes": found.mistakes,
+            "naming": found.awaited,
+            "failure": reporting.with_pasted(failure, pasted) if failure else None,
+            "notes": [
+                *_unexplained(outcome, late, found, grading.findings),
+                *reporting.speed_notes(grading.speed),
+                *reporting.counted_notes(grading.counted),
+            ],
+            "timings": list(grading.timings),
+        }
+        return Graded(outcome, score, report.model_copy(update=named))
+
+    if failed is None or not _has_a_name(grading, failed):
+        return graded(_Names())
+    grading.on_verdict(graded(_Names(awaited=True)))
+    return graded(_look_for_names(grading))
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The mistakes named; `awaited` before they are, `cut_short` if not all were tried."""
+
+    mistakes: list[Mistake] = field(default_factory=list)
+    awaited: bool = False
+    cut_short: bool = False
+
+
+def _has_a_name(grading: _Grading, failed: JudgedCase) -> bool:
+    """Tell whether a known mistake may be the reason, and is to be looked for."""
+    # What passed every case, and fails a timed call only, is no mistake in the mathematics. And
+    # where each failed case has an error of a kernel, that is what to mend first.
+    return (
+        grading.named
+        and not grading.stop
+        and failed is not grading.timed_failure
+        and not kernel_track.explains_all(grading.executions)
+    )
+
+
+def _look_for_names(grading: _Grading) -> _Names:
+    time_left = SearchTime()
+    mistakes: list[Mistake] = []
+    with grading.timed("looking for known mistakes"):
+        runs = [execution.judged for execution in grading.executions]
+        try:
+            mistakes = diagnose(grading.exercise, runs, grading.track, time_left)
+        except Exception:
+            # Ours, but the verdict stands without a name, and may have been shown.
+            logger.exception("Looking for a known mistake of %s failed.", grading.exercise.slug)
+    mistakes = kernel_track.explained(grading.exercise, mistakes, grading.findings)
+    return _Names(mistakes, cut_short=time_left.ran_out and not mistakes)
+
+
+def _unexplained(
+    outcome: Outcome, late: Stop | None, found: _Names, findings: Sequence[Finding]
+) -> list[str]:
+    """Return what is to be said beside a failure, of names as far as they were looked for."""
+    if found.awaited and late is None:
+        return []
+    return reporting.outcome_notes(
+        outcome, late, found.mistakes, findings, cut_short=found.cut_short
+    )
 
 
 def _default_eps(exercise: Exercise) -> float | None:

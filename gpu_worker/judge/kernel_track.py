@@ -12,7 +12,7 @@ from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.case import Case, describe
 from gpu_worker.judge.compare import Sign
 from gpu_worker.judge.diagnosis import JudgedCase, names_sign
-from gpu_worker.judge.execution import FLAGGED_STOP, MUCH_BUILDING, Execution, Stop
+from gpu_worker.judge.execution import FLAGGED_STOP, MUCH_BUILDING, Execution, Stop, kernel_errors
 from gpu_worker.judge.findings import findings, merged
 from gpu_worker.judge.kernel_faults import ARGUMENT_REMEDIES, MEANINGS
 from gpu_worker.judge.notes import read_notes
@@ -65,6 +65,18 @@ def findings_of(
     noted = read_notes(run.frames)
     remember(builds, noted, cases, shown=all(case.public for case in cases))
     return findings(source, builds.requests, builds.diagnostics, noted, cases)
+
+
+def explains_all(executions: Sequence[Execution]) -> bool:
+    """True if an error that was found of a kernel stands beside every case that failed."""
+    failed = [
+        (number, execution)
+        for execution in executions
+        for number, item in enumerate(execution.judged)
+        if not item.verdict.passed
+    ]
+    kinds = {id(execution): kernel_errors(execution.run) for execution in executions}
+    return bool(failed) and all(number in kinds[id(execution)] for number, execution in failed)
 
 
 def explained(

@@ -156,11 +156,17 @@ def with_pasted(failure: Failure, pasted: Sequence[PastedFinding]) -> Failure:
 
 
 def outcome_notes(
-    outcome: Outcome, late: Stop | None, mistakes: Sequence[Mistake], found: Sequence[Finding]
+    outcome: Outcome,
+    late: Stop | None,
+    mistakes: Sequence[Mistake],
+    found: Sequence[Finding],
+    *,
+    cut_short: bool = False,
 ) -> list[str]:
     """Return what is to be said beside a failure; `late` is a stop that came after it.
 
-    An error that was found in a kernel explains a wrong answer, a warning may do so.
+    An error that was found in a kernel explains a wrong answer, a warning may do so. `cut_short`:
+    not every known mistake was tried.
     """
     if late:
         text = f"Later, the program was stopped as well. {clean_text(late.message)}"
@@ -169,6 +175,11 @@ def outcome_notes(
     if outcome is Outcome.WRONG_ANSWER and not mistakes and "error" not in severities:
         if "warning" in severities:
             return ["No known mistake explains all of these results. What is warned of may."]
+        if cut_short:
+            return [
+                "No known mistake was found in the time that the search has; not every one, and "
+                "not every two together, were tried."
+            ]
         return ["No known mistake explains all of these results: it may be a rare one, or several."]
     return []
 

@@ -18,7 +18,9 @@ from gpu_worker.judge.diagnosis import JudgedCase, compose, diagnose
 from gpu_worker.judge.precision import Naming
 from gpu_worker.judge.reference import expected_results, reference_class
 from gpu_worker.judge.rehearsal import Drawn, drawn, play_case, rehearse
-from gpu_worker.protocol import Track
+from gpu_worker.judge.reporting import outcome_notes
+from gpu_worker.judge.search_time import SEARCH_SECONDS, SearchTime
+from gpu_worker.protocol import Outcome, Track
 from gpu_worker.tests.conftest import Grade
 from gpu_worker.tests.once import worked_out_once
 
@@ -54,6 +56,38 @@ def test_each_variant_fails_and_is_named_alone(slug: str, known: KnownMistake) -
     runs = rehearse(exercise, known.submission, 11, wide_results=known.wide_results, cases=cases)
     assert any(not item.verdict.passed for run in runs for item in run)
     assert [mistake.id for mistake in diagnose(exercise, runs)] == [known.id]
+
+
+class Clock:
+    """Time that passes by one second whenever it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self) -> float:
+        self.asked += 1
+        return float(self.asked)
+
+
+@pytest.mark.parametrize(("seconds", "is_named"), [(3, False), (10_000, True)])
+def test_where_the_time_runs_out_nothing_is_named(seconds: int, is_named: bool) -> None:
+    exercise = get("rmsnorm")
+    # It stands far behind in the bank, and another one before it may explain the same numbers.
+    known = [known for known in bank("rmsnorm") if known.variant][-1]
+    runs = rehearse(exercise, known.submission, 11, wide_results=known.wide_results)
+    time_left = SearchTime(seconds, Clock())
+    named = diagnose(exercise, runs, Track.NUMPY, time_left)
+    assert [mistake.id for mistake in named] == [known.id] * is_named
+    assert time_left.ran_out is not is_named
+
+
+def test_the_search_has_one_second_of_the_processor_and_the_report_says_what_that_means() -> None:
+    assert SEARCH_SECONDS == 1.0
+    notes = outcome_notes(Outcome.WRONG_ANSWER, None, [], [], cut_short=True)
+    assert len(notes) == 1
+    # As the page looks for it.
+    assert notes[0].startswith("No known mistake")
+    assert "not every" in notes[0]
 
 
 PAIRS = [

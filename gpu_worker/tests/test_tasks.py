@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 from celery import Celery
+from kombu.exceptions import OperationalError
 
 from gpu_worker import devices, reporter, tasks
+from gpu_worker.judge import grading
 from gpu_worker.protocol import GradeJob, Phase, Progress, Returned, Track, Verdict
 from gpu_worker.protocol_checks import CheckUpdate
 from gpu_worker.queues import (
@@ -68,6 +70,69 @@ def test_a_job_is_claimed_graded_and_answered(
     # One for each phase of the two runs, and now and then one for a case, or a sign of life.
     assert len(progress) < 10 + 2 * took / reporter.MIN_SECONDS_BETWEEN_CASES
     assert sent[-1][0] == TASK_RECORD_VERDICT
+
+
+@pytest.fixture
+def wrong(right: str) -> str:
+    """A program whose mathematics has a known mistake."""
+    return right.replace("+ self.eps)", ")")
+
+
+def test_the_verdict_is_sent_before_the_name_of_its_mistake_is_looked_for(
+    sent: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    before: list[Verdict] = []
+    look = grading.diagnose
+
+    def looking(*args: Any) -> Any:
+        before.extend(verdicts(sent))
+        return look(*args)
+
+    monkeypatch.setattr(grading, "diagnose", looking)
+    tasks.grade.run({**JOB, "source": wrong})
+    first, second = verdicts(sent)
+    assert before == [first]
+    assert (first.report.naming, first.report.mistakes, first.report.notes) == (True, [], [])
+    assert (second.report.naming, [m.id for m in second.report.mistakes]) == (False, ["no-eps"])
+    changed = {"mistakes", "naming", "notes", "timings"}
+    kept = [v.model_dump(exclude={"report": changed}) for v in (first, second)]
+    assert kept[0] == kept[1]
+
+
+@pytest.mark.parametrize("broken", ["the queue", "the search"])
+def test_nothing_is_lost_where_the_early_verdict_or_the_search_fails(
+    broken: str,
+    sent: list[tuple[str, dict[str, Any]]],
+    monkeypatch: pytest.MonkeyPatch,
+    wrong: str,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("gone")
+
+    if broken == "the queue":
+        keep = reporter.send
+
+        def send(app: Celery, task: str, message: Any, *, retry: bool) -> None:
+            if task == TASK_RECORD_VERDICT and not retry:
+                raise OperationalError("gone")
+            keep(app, task, message, retry=retry)
+
+        monkeypatch.setattr(reporter, "send", send)
+    else:
+        monkeypatch.setattr(grading, "diagnose", fail)
+    tasks.grade.run({**JOB, "source": wrong})
+    last = verdicts(sent)[-1]
+    assert (last.outcome, last.report.naming) == ("wrong_answer", False)
+    assert len(verdicts(sent)) == (1 if broken == "the queue" else 2)
+    assert bool(last.report.mistakes) == (broken == "the queue")
+
+
+def test_a_program_that_passes_has_one_verdict(
+    sent: list[tuple[str, dict[str, Any]]], right: str
+) -> None:
+    tasks.grade.run({**JOB, "source": right, "cases": "public"})
+    (verdict,) = verdicts(sent)
+    assert not verdict.report.naming
 
 
 def test_a_long_job_shows_signs_of_life(

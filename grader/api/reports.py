@@ -36,7 +36,7 @@ def report_of(verdict: Graded, exercise: Exercise, request: Request) -> dict[str
     mistakes = [
         {**mistake, "links": mistake_links(mistake, url)} for mistake in report.get("mistakes", [])
     ]
-    return {**report, "mistakes": mistakes}
+    return {**report, "mistakes": mistakes, "naming": verdict.is_naming}
 
 
 class ReportField(serializers.Field[Any, Any, Any, Any]):

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Final
+
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from .states import NodeKind, Outcome, Phase, SubmissionState
+
+NAMING_PATIENCE: Final = timedelta(seconds=60)
+"""How long after a verdict the name of its mistake may still come. The search takes a second; a
+worker that dies meanwhile never sends it.
+"""
 
 
 class Graded(models.Model):
@@ -81,3 +90,11 @@ class Graded(models.Model):
     def is_final(self) -> bool:
         """Whether nothing more is to come, unless somebody asks for it."""
         return self.state in (SubmissionState.FINISHED, SubmissionState.REPLACED)
+
+    @property
+    def is_naming(self) -> bool:
+        """Whether a mistake's name is still looked for: outcome, score and findings are final."""
+        report = self.report if isinstance(self.report, dict) else {}
+        if report.get("naming") is not True or self.finished_at is None:
+            return False
+        return timezone.now() - self.finished_at < NAMING_PATIENCE

@@ -25,6 +25,7 @@ from grader.models import (
 
 from .dispatch import send_next
 from .lost import end_attempt
+from .names import add_names
 from .settle import settle
 from .verdicts import update_open, verdict_of
 
@@ -81,7 +82,8 @@ def record_verdict(verdict: protocol.Verdict) -> Recorded:
     """End an attempt, and write what the worker found to whom the attempt was for.
 
     An acceptance that does not show every case passed is no verdict, nor is what another kind of
-    node found: it is rejected, and the submission is graded again.
+    node found: it is rejected, and the submission is graded again. Of an attempt that has ended it
+    adds the names of mistakes alone, see `names`.
     """
     if reason := _contradiction(verdict):
         return reject_verdict(verdict.submission, verdict.lease, reason)
@@ -102,6 +104,8 @@ def record_verdict(verdict: protocol.Verdict) -> Recorded:
             claimed_at=attempt.claimed_at or now,
             finished_at=now,
         )
+        if attempt is None and add_names(verdict):
+            return Recorded.APPLIED
         if attempt is None or not ended:
             _log_stale("verdict", verdict.submission, verdict.lease, verdict.node)
             return Recorded.STALE

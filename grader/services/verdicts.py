@@ -20,16 +20,24 @@ def verdict_of(attempt: GradingAttempt) -> Submission | SecondVerdict:
     return attempt.submission if counts(attempt) else attempt.submission.second
 
 
+def rows_of(attempt: GradingAttempt) -> QuerySet[Any]:
+    """Return the one row that the attempt is to give a verdict to; not for attempts of regrades."""
+    if counts(attempt):
+        return Submission.objects.filter(pk=attempt.submission_id)
+    return SecondVerdict.objects.filter(submission=attempt.submission_id, kind=attempt.kind)
+
+
 def update_open(attempt: GradingAttempt, **fields: Any) -> bool:
     """Write to the attempt's row if it has no verdict yet. Return whether it had none."""
-    open_rows = {"state__in": SubmissionState.open()}
+    open_rows = rows_of(attempt).filter(state__in=SubmissionState.open())
+    return write(attempt, open_rows, **fields)
+
+
+def write(attempt: GradingAttempt, rows: QuerySet[Any], **fields: Any) -> bool:
+    """Write to rows of `rows_of`, and count it as a change. Return whether there was one."""
     if counts(attempt):
-        own = Submission.objects.filter(pk=attempt.submission_id, **open_rows)
-        return bool(own.update(**fields, updated_at=timezone.now(), version=F("version") + 1))
-    second = SecondVerdict.objects.filter(
-        submission=attempt.submission_id, kind=attempt.kind, **open_rows
-    )
-    return bool(second.update(**fields, version=F("version") + 1))
+        fields["updated_at"] = timezone.now()
+    return bool(rows.update(**fields, version=F("version") + 1))
 
 
 def reopen_ungraded(rows: QuerySet[Any], **fields: Any) -> bool:

@@ -71,14 +71,16 @@ class SubmissionPage(ResultView):
     @property
     def is_settled(self) -> bool:
         """Whether nothing more is to come while nobody connects another node."""
+        if self.is_naming or (self.second and self.second.is_naming):
+            return False
         return self.is_final and not (self.second and self.second.is_awaited)
 
     @property
     def status_of_all(self) -> str:
-        """Where each verdict stands, in a few words."""
+        """Where each verdict stands, in a few words, as a screen reader is told of a change."""
         if self.second is None:
-            return self.status
-        return ". ".join(f"{result.kind_title}: {result.status}" for result in self.results)
+            return self.spoken_status
+        return ". ".join(f"{result.kind_title}: {result.spoken_status}" for result in self.results)
 
     @cached_property
     def parities(self) -> list[ParityView]:

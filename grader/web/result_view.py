@@ -87,7 +87,7 @@ class ResultView:
     @property
     def shown(self) -> tuple[Any, ...]:
         """What the page shows of it, for comparisons."""
-        return (self.verdict.kind, self.verdict.version, self.waiting_text)
+        return (self.verdict.kind, self.verdict.version, self.waiting_text, self.is_naming)
 
     @property
     def exercise(self) -> Exercise:
@@ -122,6 +122,16 @@ class ResultView:
         return self.outcome_label if self.outcome else self.state_text
 
     @property
+    def spoken_status(self) -> str:
+        """The status, and what comes after it: a name that is looked for, or was found."""
+        if self.is_naming:
+            return f"{self.status}, and the name of the mistake is looked for"
+        count = len(self.report.get("mistakes", []))
+        if not count:
+            return self.status
+        return f"{self.status}, and {count} mistake{'s are' if count > 1 else ' is'} named"
+
+    @property
     def waiting_text(self) -> str:
         """Where an open verdict stands, in a sentence or two; empty for a final one."""
         if self.waiting is None:
@@ -145,6 +155,11 @@ class ResultView:
     @property
     def is_final(self) -> bool:
         return self.verdict.is_final
+
+    @property
+    def is_naming(self) -> bool:
+        """Whether the name of the mistake is still looked for."""
+        return self.verdict.is_naming
 
     @property
     def is_replaced(self) -> bool:
@@ -238,7 +253,9 @@ class ResultView:
 
     @property
     def hints(self) -> list[str]:
-        """Where to look when no mistake is named."""
+        """Where to look when no mistake is named; nothing while its name is still looked for."""
+        if self.is_naming:
+            return []
         return hints(
             self.report,
             self.spec.gradients if self.spec else (),

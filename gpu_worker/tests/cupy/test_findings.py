@@ -9,7 +9,7 @@ import pytest
 
 from gpu_worker.cuda_cpu.device.kinds import Kind as FaultKind
 from gpu_worker.exercises import get
-from gpu_worker.judge import casegen, findings, kernel_track
+from gpu_worker.judge import Graded, casegen, findings, kernel_track
 from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.case import describe
 from gpu_worker.judge.diagnosis import as_message
@@ -19,7 +19,7 @@ from gpu_worker.judge.occupancy import most_threads, occupancy, registers_of_blo
 from gpu_worker.judge.registers import refused_launches, remember
 from gpu_worker.sandbox.inside.building import BuildRequest, decode_build, encode_build
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
-from gpu_worker.tests.cupy.conftest import GradeCupy
+from gpu_worker.tests.cupy.conftest import GradeCupy, submission
 
 KERNEL = "__global__ void twice(float* x) {\n  x[0] *= 2;\n  x[1] *= 2;\n  x[0] *= 2;\n}\n"
 SOURCE = f'''import cupy as cp
@@ -362,6 +362,22 @@ def test_only_types_are_told_of_arguments_in_hidden_cases(
     (hidden,) = found(note(kind="wrong-array-type", line=None, arguments=fields), public=False)
     assert "LEAK" not in hidden.message
     assert (hidden.message == MEANINGS["wrong-array-type"]) is not expected
+
+
+def test_no_name_is_looked_for_where_errors_of_kernels_explain_every_failed_case(
+    grade_cupy: GradeCupy, right_kernel: str
+) -> None:
+    early: list[Graded] = []
+    forgotten = submission("argument_forgotten", "wrong")
+    graded = grade_cupy(forgotten, cases="public", on_verdict=early.append)
+    assert "argument-count" in {finding.kind for finding in graded.report.findings}
+    assert "looking for known mistakes" not in {each.phase for each in graded.report.timings}
+    assert early == []
+    # Where a case failed beside which nothing was found, it is.
+    no_eps = right_kernel.replace("+ eps", "")
+    graded = grade_cupy(no_eps, cases="public", on_verdict=early.append)
+    assert graded.outcome == "wrong_answer"
+    assert [each.report.naming for each in (*early, graded)] == [True, False]
 
 
 def test_racing_threads_are_not_taken_for_random_numbers() -> None:

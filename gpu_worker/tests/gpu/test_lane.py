@@ -21,6 +21,7 @@ from gpu_worker.gpu.lane import DRAIN_SECONDS, WAIT_SECONDS, Lane, ReturnedError
 from gpu_worker.gpu.lock import FOLDER, device_lock
 from gpu_worker.gpu.memory_watch import LOOK_SECONDS, MemoryWatch, watch
 from gpu_worker.judge import Graded
+from gpu_worker.judge.grading import OnVerdict
 from gpu_worker.protocol import GradeJob, NodeKind, Outcome, Report, Track
 from gpu_worker.queues import QUEUE_GPU, TASK_RECORD_RETURN, TASK_RECORD_VERDICT
 from gpu_worker.sandbox.client import SandboxError
@@ -80,8 +81,8 @@ class Bench:
             raise self.graded
         return self.graded
 
-    def grade(self) -> Graded:
-        return self.lane.grade(JOB, "node")
+    def grade(self, on_verdict: OnVerdict | None = None) -> Graded:
+        return self.lane.grade(JOB, "node", on_verdict=on_verdict)
 
 
 def no_warming(gpu: Gpu, facts: Facts) -> None:
@@ -183,6 +184,19 @@ def test_a_program_is_not_blamed_for_a_device_that_failed_under_it(bench: Bench)
     assert "ECC" in quarantine.reason(GPU.uuid)
     with pytest.raises(ReturnedError, match="No GPU"):
         bench.grade()
+
+
+def test_a_device_is_proven_before_a_verdict_that_comes_ahead_of_the_name(bench: Bench) -> None:
+    bench.there, bench.graded = [GPU], CRASHED
+    bench.during = lambda: bench.ran[-1]["on_verdict"](CRASHED)
+    offered: list[Graded] = []
+    assert bench.grade(offered.append) is CRASHED
+    assert offered == [CRASHED]
+    assert bench.examined == [GPU.uuid] * 2, "before the run and after it, and not once more"
+    bench.answers[GPU.uuid] = [FACTS, "CUDA_ERROR_ECC_UNCORRECTABLE"]
+    with pytest.raises(ReturnedError, match="failed while this submission ran"):
+        bench.grade(offered.append)
+    assert offered == [CRASHED], "no verdict of a device that failed"
 
 
 def test_a_run_that_cannot_be_ended_takes_its_device_out(bench: Bench) -> None:

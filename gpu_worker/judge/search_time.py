@@ -1,0 +1,33 @@
+"""How long the judge may look for a mistake's name, in processor time of its own thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+SEARCH_SECONDS: Final = 1.0
+"""For all of a grading's search, on every track. What is not found by then stays unnamed."""
+
+
+class SearchTime:
+    """The time that is left for a search. By the clock it would depend on what else runs here."""
+
+    def __init__(
+        self,
+        seconds: float = SEARCH_SECONDS,
+        clock: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._clock = clock
+        self._end = clock() + seconds
+        self.ran_out = False
+        """Whether somebody asked when it was over, so that something was not tried."""
+
+    def is_over(self) -> bool:
+        """Return whether the search is to end; it is not tried to its end then."""
+        self.ran_out = self.ran_out or self._clock() > self._end
+        return self.ran_out
+
+
+UNHURRIED: Final = float("inf")
+"""So many seconds for a search that is to come to its end."""
