@@ -1,4 +1,4 @@
-"""The web server: gthread workers; the same for `./run` and in a container."""
+"""The web server: threaded workers; the same for `./run` and in a container."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ wsgi_app = "learnml.wsgi"
 _host = read("LEARNML_HOST", "127.0.0.1")
 _port = read("PORT", 8000)
 bind = f"[{_host}]:{_port}" if ":" in _host else f"{_host}:{_port}"
-worker_class = "gthread"
+worker_class = "learnml.receiving.ReceivingWorker"
 workers = read("LEARNML_WEB_WORKERS", 2)
 threads = read("LEARNML_WEB_THREADS", 8)
 # One import for all workers: a quicker start, and a dead worker is replaced at once.
