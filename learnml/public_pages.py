@@ -16,9 +16,9 @@ from typing import TypeAlias
 
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.utils.cache import get_conditional_response
 
 from courses import edition
+from courses.conditional import conditional
 from courses.public_pages import is_unknown_visitor
 from courses.themes import chosen_theme
 from learnml.responses import chosen_coding
@@ -40,10 +40,7 @@ class KeptPage:
 
     def answer(self, request: HttpRequest) -> HttpResponseBase:
         response = HttpResponse(self.content, headers=self.headers)
-        return (
-            get_conditional_response(request, etag=self.headers.get("ETag"), response=response)
-            or response
-        )
+        return conditional(request, response) if "ETag" in self.headers else response
 
 
 class PublicPagesMiddleware:

@@ -275,3 +275,24 @@ def test_panels_stand_where_they_were_registered(client: Client, rows: Chapter) 
     panels.unregister("chapter", provider)
     # A browser of its own: the other's page is kept while nothing is written.
     assert Client().get(CHAPTER_URL).context["panels"] == []
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "identity"])
+def test_a_page_is_the_same_under_its_tag_in_any_coding(
+    client: Client, rows: Chapter, coding: str
+) -> None:
+    encoding = {"Accept-Encoding": coding}
+    tag = client.get(CHAPTER_URL, headers=encoding)["ETag"]
+    suffixed = f'{tag[:-1]}-{coding}"'
+    for tags in (tag, tag.removeprefix("W/"), f'"other", {tag}', "*"):
+        for known in ({"If-None-Match": tags}, {"If-None-Match": tags, "If-Match": tags}):
+            answer = client.get(CHAPTER_URL, headers={**encoding, **known})
+            assert (answer.status_code, answer.content) == (304, b"")
+            assert {"ETag", "Cache-Control", "Vary"} <= set(answer.headers)
+        assert client.get(CHAPTER_URL, headers={**encoding, "If-Match": tags}).status_code == 200
+    if coding != "identity":
+        known = {**encoding, "If-None-Match": suffixed}
+        assert client.get(CHAPTER_URL, headers=known).status_code == 304
+    for name, status in (("If-Match", 412), ("If-None-Match", 200)):
+        other = client.get(CHAPTER_URL, headers={**encoding, name: '"other"'})
+        assert other.status_code == status

@@ -157,6 +157,55 @@ class TestApi:
         assert (events[-2]["score"], events[-2]["reason"]) == (0.75, REASON)
         assert (events[-3]["kind"], events[-3]["score"]) == ("graded", 0.25)
 
+    @pytest.mark.parametrize("coding", ["gzip", "br", "identity", "gzip, deflate, br, zstd", "*"])
+    @pytest.mark.parametrize(
+        "sent_back",
+        [
+            "{}",
+            'W/"other", {}',
+            '{}, "other"',
+            # What proxies make of a tag where they compress.
+            pytest.param("{}-gzip", id="with a suffix"),
+        ],
+    )
+    def test_the_tag_that_the_site_gave_holds_whatever_the_coding(
+        self, api: Api, grader: User, url: str, coding: str, sent_back: str
+    ) -> None:
+        graders = api(grader, "read", "grade")
+        encoding = {"Accept-Encoding": coding}
+
+        def condition(tag: str) -> dict[str, str]:
+            suffixed = sent_back.endswith("-gzip")
+            tag = f'{tag[:-1]}-gzip"' if suffixed else sent_back.format(tag)
+            return {**encoding, "If-Match": tag}
+
+        read = graders.get(url, headers=encoding)
+        assert read["ETag"].startswith("W/") is (coding != "identity")
+        body = {"score": 0.75, "reason": REASON}
+        put = graders.put(f"{url}override/", body, format="json", headers=condition(read["ETag"]))
+        assert put.status_code == 200
+        stale = graders.delete(f"{url}override/", headers=condition(read["ETag"]))
+        assert_problem(stale, 412, "changed")
+        deleted = graders.delete(f"{url}override/", headers=condition(put["ETag"]))
+        assert deleted.status_code == 200
+        again = graders.put(
+            f"{url}override/", body, format="json", headers=condition(deleted["ETag"])
+        )
+        assert again.status_code == 200
+        known = {**encoding, "If-None-Match": again["ETag"]}
+        assert graders.get(url, headers=known).status_code == 304
+        assert graders.get(url, headers=condition(again["ETag"])).status_code == 200
+        assert_problem(graders.get(url, headers=condition(read["ETag"])), 412, "changed")
+
+    @pytest.mark.parametrize("tag", ['""', '"', "W/", 'W/""', ",", '"1"', "1", '"*"'])
+    def test_what_is_no_tag_of_it_is_refused(
+        self, api: Api, grader: User, url: str, tag: str
+    ) -> None:
+        graders = api(grader, "read", "grade")
+        body = {"score": 0.75, "reason": REASON}
+        refused = graders.put(f"{url}override/", body, format="json", headers={"If-Match": tag})
+        assert_problem(refused, 412, "changed")
+
     def test_without_a_condition_or_the_right_nothing_changes(
         self, api: Api, grader: User, learner: User, other: User, url: str
     ) -> None:

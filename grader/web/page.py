@@ -10,7 +10,7 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.http import parse_etags, urlencode
+from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 
 from courses.rendering import render_code
@@ -100,21 +100,13 @@ class SubmissionPage(ResultView):
         digest = hashlib.sha256(repr(shown).encode()).hexdigest()[:24]
         return f'"{self.submission.version}-{digest}"'
 
-    def is_known(self, if_none_match: str) -> bool:
-        """Return whether the client has what the fragment and the API would send.
-
-        `*` matches anything, and tags are compared weakly (RFC 9110, 13.1.2).
-        """
-        tags = parse_etags(if_none_match)
-        return tags == ["*"] or self.etag in (tag.removeprefix("W/") for tag in tags)
-
-    def is_as_read(self, tags: list[str]) -> bool:
-        """Return whether the verdict that counts is as it was in an answer with one of the tags.
+    @staticmethod
+    def is_same_verdict(tag: str, other: str) -> bool:
+        """Return whether the verdict that counts is the same in two answers, by their ETags.
 
         What a GPU finds meanwhile, or where it stands in its queue, is no change of that.
         """
-        version = self.etag.partition("-")[0]
-        return tags == ["*"] or any(tag.partition("-")[0] == version for tag in tags)
+        return tag.partition("-")[:2] == other.partition("-")[:2]
 
     @property
     def exercise_is_open(self) -> bool:

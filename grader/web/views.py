@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_GET, require_POST
 
+from courses.conditional import failed_condition
 from grader import queries
 from grader.deadlines import with_deadline
 from grader.models import Submission
@@ -36,8 +37,9 @@ def submission_page(request: HttpRequest, public_id: str) -> HttpResponse:
         )
         patch_cache_control(response, private=True, no_store=True)
         return response
-    if view.is_known(request.headers.get("If-None-Match", "")):
-        response = HttpResponse(status=304)
+    status = failed_condition(request, view.etag)
+    if status is not None:
+        response = HttpResponse(status=status)
     else:
         response = render(request, "grader/_verdict.html", {"view": view})
     response["ETag"] = view.etag

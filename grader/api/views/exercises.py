@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from grader import queries, services
+from grader.api.answers import submission_answer
 from grader.api.base import ApiView, PublicApiView, caller, problems
 from grader.api.exercise_serializers import ExerciseSerializer, ExerciseSummarySerializer
 from grader.api.permissions import Scoped
@@ -23,7 +24,6 @@ from grader.deadlines import exercises_with_deadline
 from grader.limits import MAX_SOURCE_BYTES
 from grader.models import Exercise, Scope
 from grader.services.errors import SourceTooLarge
-from grader.web.page import SubmissionPage
 
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
@@ -105,9 +105,9 @@ class SubmitView(ApiView):
             content_of(taken.validated_data),
             request.headers.get("Idempotency-Key"),
         )
-        page = SubmissionPage.of(submission)
-        body = SubmissionSerializer(submission, context={"request": request, "page": page}).data
-        return Response(body, status=202, headers={"Location": body["links"]["self"]})
+        answer = submission_answer(request, submission, 202)
+        answer.headers["Location"] = answer.data["links"]["self"]
+        return answer
 
 
 def content_of(data: dict[str, Any]) -> str | bytes:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from django.utils.http import parse_etags
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from courses.conditional import is_named
 from grader import services
+from grader.api.answers import submission_answer
 from grader.api.base import ApiView, caller, problems
 from grader.api.fields import StrictCharField, StrictFloatField, StrictSerializer
 from grader.api.serializers import SubmissionSerializer
@@ -25,7 +24,8 @@ IF_MATCH = OpenApiParameter(
     str,
     OpenApiParameter.HEADER,
     required=True,
-    description="The ETag of the submission as you read it: one that changed is left alone.",
+    description="The ETag of the submission as you read it: one that changed is left alone. Send "
+    "it as it came, also where it begins with `W/`; several may be given, and `*` is any.",
 )
 
 
@@ -56,9 +56,8 @@ class OverrideView(ApiView):
         submission = self._as_read(request, public_id)
         wanted = NewOverrideSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
-        return self._answer(
-            request,
-            services.override_score(submission, caller(request), **wanted.validated_data),
+        return submission_answer(
+            request, services.override_score(submission, caller(request), **wanted.validated_data)
         )
 
     @extend_schema(
@@ -71,26 +70,18 @@ class OverrideView(ApiView):
     )
     def delete(self, request: Request, public_id: str) -> Response:
         submission = self._as_read(request, public_id)
-        return self._answer(request, services.remove_override(submission, caller(request)))
+        return submission_answer(request, services.remove_override(submission, caller(request)))
 
     @staticmethod
     def _as_read(request: Request, public_id: str) -> Submission:
         """Return the submission, if it still is what the caller read."""
         submission = visible(request, public_id, Scope.GRADE)
-        condition = request.headers.get("If-Match", "").strip()
-        # A shell eats the quotes that belong to a tag.
-        tags: list[str] = parse_etags(condition) or ([f'"{condition}"'] if condition else [])
-        if not tags:
+        condition = request.headers.get("If-Match", "")
+        if not condition.strip():
             raise ConditionMissing("Send the submission's ETag as If-Match.")
-        if not SubmissionPage.of(submission).is_as_read(tags):
+        etag = SubmissionPage.of(submission).etag
+        if not is_named(condition, etag, SubmissionPage.is_same_verdict):
             raise ChangedMeanwhile(
                 "The submission changed since you read it. Read it again, then decide."
             )
         return submission
-
-    @staticmethod
-    def _answer(request: Request, submission: Submission) -> Response:
-        page = SubmissionPage.of(submission)
-        context: dict[str, Any] = {"request": request, "page": page}
-        data = SubmissionSerializer(submission, context=context).data
-        return Response(data, headers={"ETag": page.etag})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from django.http import Http404, HttpResponse
@@ -12,7 +13,9 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from courses.conditional import failed_condition
 from grader import services
+from grader.api.answers import submission_answer
 from grader.api.base import ApiView, caller, problems
 from grader.api.filters import SubmissionFilter
 from grader.api.pagination import PAGING, KeysetPagination
@@ -24,6 +27,7 @@ from grader.api.serializers import (
 )
 from grader.deadlines import with_deadline
 from grader.models import Scope, Submission
+from grader.services.errors import ChangedMeanwhile
 from grader.web.page import SubmissionPage
 
 IF_NONE_MATCH = OpenApiParameter(
@@ -104,18 +108,20 @@ class SubmissionView(ApiView):
         responses={
             200: SubmissionSerializer,
             304: OpenApiResponse(description="Nothing changed since the ETag given."),
-            **problems(403, 404),
+            **problems(403, 404, 412),
         },
         tags=["submissions"],
     )
     def get(self, request: Request, public_id: str) -> Response:
         submission = visible(request, public_id)
         page = SubmissionPage.of(submission)
-        headers = {"ETag": page.etag, "Cache-Control": "private, no-cache"}
-        if page.is_known(request.headers.get("If-None-Match", "")):
-            return Response(status=304, headers=headers)
-        context = {"request": request, "page": page}
-        return Response(SubmissionSerializer(submission, context=context).data, headers=headers)
+        status = failed_condition(request._request, page.etag)
+        if status is HTTPStatus.PRECONDITION_FAILED:
+            raise ChangedMeanwhile("The submission is no longer what your If-Match names.")
+        if status is not None:
+            headers = {"ETag": page.etag, "Cache-Control": "private, no-cache"}
+            return Response(status=status, headers=headers)
+        return submission_answer(request, submission, page=page)
 
 
 class SourceView(ApiView):
@@ -146,8 +152,7 @@ class ResubmitView(ApiView):
     )
     def post(self, request: Request, public_id: str) -> Response:
         submission = services.resubmit(caller(request), visible(request, public_id))
-        context = {"request": request, "page": SubmissionPage.of(submission)}
-        return Response(SubmissionSerializer(submission, context=context).data, status=202)
+        return submission_answer(request, submission, 202)
 
 
 class SecondVerdictView(ApiView):
@@ -166,9 +171,7 @@ class SecondVerdictView(ApiView):
     )
     def post(self, request: Request, public_id: str) -> Response:
         services.ask_second_again(caller(request), visible(request, public_id, Scope.GRADE))
-        submission = visible(request, public_id, Scope.GRADE)
-        context = {"request": request, "page": SubmissionPage.of(submission)}
-        return Response(SubmissionSerializer(submission, context=context).data, status=202)
+        return submission_answer(request, visible(request, public_id, Scope.GRADE), 202)
 
 
 class DecisionView(ApiView):
@@ -188,5 +191,4 @@ class DecisionView(ApiView):
         wanted = NewDecisionSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         services.decide_flagged(submission, caller(request), **wanted.validated_data)
-        context = {"request": request, "page": SubmissionPage.of(submission)}
-        return Response(SubmissionSerializer(submission, context=context).data)
+        return submission_answer(request, submission)
