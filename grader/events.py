@@ -59,13 +59,13 @@ Moment = tuple[datetime, EventKind, dict[str, Any]]
 
 def events_of(submission: Submission) -> list[Event]:
     """Return everything that happened to the submission so far, the oldest first."""
-    own = submission.attempts.filter(regrade_item__isnull=True).order_by("number")
+    own = list(submission.attempts.filter(regrade_item__isnull=True).order_by("number"))
     second = SecondVerdict.objects.filter(submission=submission).first()
     scores = {submission.kind: _graded_score(submission)}
     if second is not None:
         scores[second.kind] = second.score
     former = _scores_asked_anew(submission)
-    moments: list[Moment] = []
+    moments = list(_without_attempts(submission)) if not own else []
     for kind, score in scores.items():
         attempts = [attempt for attempt in own if attempt.kind == kind]
         counts = kind == submission.kind
@@ -137,6 +137,14 @@ def _told(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _without_attempts(submission: Submission) -> Iterator[Moment]:
+    """Yield what a submission tells by itself: one that was imported has no attempts."""
+    yield submission.created_at, EventKind.SUBMITTED, {}
+    if submission.finished_at:
+        graded = _result(submission.outcome, _graded_score(submission))
+        yield submission.finished_at, EventKind.GRADED, graded
+
+
 _WITHOUT_VERDICT = {
     AttemptState.LOST.value: EventKind.LOST,
     AttemptState.RETURNED.value: EventKind.RETURNED,
@@ -157,7 +165,8 @@ def _of_attempts(
     """
     # An end without a verdict and the next attempt are written together.
     successors: list[GradingAttempt | None] = [*attempts[1:], None]
-    for place, (attempt, successor) in enumerate(zip(attempts, successors, strict=True)):
+    # Without an attempt there is no last one either.
+    for place, (attempt, successor) in enumerate(zip(attempts, successors, strict=False)):
         known = {"attempt": attempt.number, "kind": attempt.kind}
         if place or counts:
             yield attempt.created_at, _beginning(attempt, is_first=not place), known

@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from grader import services
 from grader.events import EventKind
-from grader.models import GradingAttempt, Submission
+from grader.models import (
+    AuditAction,
+    AuditEntry,
+    GradingAttempt,
+    Outcome,
+    RegradeItem,
+    RegradeItemState,
+    RegradeRun,
+    Submission,
+)
 from grader.tests.calls import ROOT, Api, Submit, assert_problem
 from grader.tests.messages import progress, verdict
 from grader.tests.messages import worker as tasks
+from grader.tests.test_api_schema import described
 
 Read = Callable[..., dict[str, Any]]
+SCHEMA = Draft202012Validator(
+    {"$ref": "#/components/schemas/Events", "components": described()["components"]}
+)
 
 
 @pytest.fixture
@@ -117,3 +136,113 @@ def test_who_may_read_and_what_is_no_number(
 
 def test_every_kind_says_what_it_is() -> None:
     assert all(kind.label.endswith(".") for kind in EventKind)
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["attempt", "score", "outcome", "reason", "kind", "other"]), inner
+        )
+    ),
+    max_leaves=6,
+).filter(lambda value: "Infinity" not in json.dumps(value) and "\\u0000" not in json.dumps(value))
+ANY_MOMENT = st.none() | st.datetimes(timezones=st.just(UTC))
+ANY_SCORE = st.none() | st.floats(allow_nan=False)
+ANY_OUTCOME = st.sampled_from(["", "accepted", "flagged", "not_gradable", "of another release"])
+ENTRY = st.fixed_dictionaries(
+    {
+        "action": st.sampled_from([*AuditAction.values, "of.another_release"]),
+        "detail": ANY_JSON.filter(lambda value: value is not None),
+        "before": ANY_JSON,
+        "after": ANY_JSON,
+    }
+)
+ATTEMPT = st.fixed_dictionaries(
+    {
+        "state": st.sampled_from(["finished", "lost", "returned", "replaced"]),
+        "try_number": st.integers(1, 4),
+        "returns": st.integers(0, 3),
+        "outcome": ANY_OUTCOME,
+        "claimed_at": ANY_MOMENT,
+        "finished_at": ANY_MOMENT,
+        "queue": st.just("cpu"),
+    }
+)
+ITEM = st.fixed_dictionaries(
+    {
+        "old_outcome": ANY_OUTCOME,
+        "outcome": st.sampled_from(Outcome.values),
+        "old_score": ANY_SCORE,
+        "score": ANY_SCORE,
+        "applied_version": st.none() | st.integers(0, 5),
+        "state": st.sampled_from([each for each in RegradeItemState.values if each != "waiting"]),
+        "submission_version": st.just(1),
+    }
+)
+RUN = st.fixed_dictionaries(
+    {
+        "state": st.sampled_from(["graded", "committed", "undone"]),
+        "committed_at": ANY_MOMENT,
+        "undone_at": ANY_MOMENT,
+    }
+)
+
+
+@hypothesis_settings(max_examples=50, suppress_health_check=list(HealthCheck))
+@given(
+    entries=st.lists(ENTRY, max_size=4),
+    attempts=st.lists(ATTEMPT, max_size=3),
+    runs=st.lists(st.tuples(RUN, ITEM), max_size=2),
+)
+def test_whatever_rows_there_are_it_is_answered_as_described(
+    submit: Submit,
+    read: Read,
+    entries: list[dict[str, Any]],
+    attempts: list[dict[str, Any]],
+    runs: list[tuple[dict[str, Any], dict[str, Any]]],
+) -> None:
+    """As imports, former releases and other hands leave them: within the database's constraints."""
+    submission = Submission.objects.first() or submit()
+    with transaction.atomic():
+        GradingAttempt.objects.all().delete()
+        for number, fields in enumerate(attempts, start=1):
+            GradingAttempt.objects.create(submission=submission, number=number, **fields)
+        target = f"submission:{submission.public_id}"
+        for fields in entries:
+            AuditEntry.objects.create(target=target, actor_name="imported", **fields)
+        for of_run, of_item in runs:
+            run = RegradeRun.objects.create(**of_run)
+            RegradeItem.objects.create(run=run, submission=submission, **of_item)
+        answer = read(submission)
+        assert SCHEMA.is_valid(answer)
+        assert [event["number"] for event in answer["events"]] == [*range(1, answer["last"] + 1)]
+        transaction.set_rollback(True)
+
+
+def test_an_imported_submission_without_attempts_has_its_moments(
+    submit: Submit, read: Read
+) -> None:
+    submission = submit()
+    tasks.record_verdict(verdict(submission, "wrong_answer"))
+    GradingAttempt.objects.all().delete()
+    events = read(submission)["events"]
+    assert [(event["kind"], event["outcome"], event["score"]) for event in events] == [
+        ("submitted", None, None),
+        ("graded", "wrong_answer", 0.25),
+    ]
+
+
+def test_entries_of_former_releases_are_told(submit: Submit, read: Read) -> None:
+    submission = submit()
+    tasks.record_verdict(verdict(submission, "wrong_answer"))
+    target = f"submission:{submission.public_id}"
+    told = {"score": 0.5, "reason": "As then."}
+    AuditEntry.objects.create(target=target, action="override.set", detail=told)
+    AuditEntry.objects.create(target=target, action="override.removed", detail={"score": 0.25})
+    events = read(submission)["events"][-2:]
+    assert [(event["kind"], event["score"], event["reason"]) for event in events] == [
+        ("score_set", 0.5, "As then."),
+        ("score_back", 0.25, None),
+    ]
