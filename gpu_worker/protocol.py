@@ -106,7 +106,7 @@ class WorstCase(Message):
     """The first failing case's worst element, or the largest error where all passed.
 
     `expected` and `got` are decimal texts, so that nan and inf can be shown.
-    `units` is the error in units of `design: tolerance`; None where it is not finite.
+    `units` is the error in units of the tolerance; None where it is not finite.
     """
 
     group: Identifier

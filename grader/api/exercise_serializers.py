@@ -54,12 +54,16 @@ class ExerciseSummarySerializer(Linked):
 
 
 class GroupSerializer(serializers.Serializer[Any]):
+    """A weighted group of cases."""
+
     id = serializers.CharField()
     title = serializers.CharField()
     weight = serializers.FloatField(min_value=0, max_value=1)
 
 
 class PublicCaseSerializer(serializers.Serializer[Any]):
+    """A case that everybody may see, with its inputs."""
+
     id = serializers.CharField()
     title = serializers.CharField()
     dtype = serializers.CharField()
@@ -70,7 +74,9 @@ class PublicCaseSerializer(serializers.Serializer[Any]):
 
 
 class ExerciseSerializer(ExerciseSummarySerializer):
-    """The contract of an exercise, from the grading engine's registry."""
+    """The contract of an exercise."""
+
+    # From the grading engine's registry.
 
     statement_html = serializers.CharField()
     class_name = serializers.SerializerMethodField()

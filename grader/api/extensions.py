@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from django.conf import settings
 from drf_spectacular.extensions import (
     OpenApiAuthenticationExtension,
     OpenApiSerializerExtension,
@@ -11,12 +13,17 @@ from drf_spectacular.extensions import (
 )
 from drf_spectacular.plumbing import ResolvedComponent
 from pydantic import BaseModel
+from rest_framework.authentication import SessionAuthentication
 
 from gpu_worker.protocol_runs import RunReport
 
 from .authentication import ApiTokenAuthentication, PasswordAuthentication
 from .reports import Report, ReportField
 from .runs import RunReportField
+
+_NONE = re.compile(r"\bNone\b")
+# One that ends no paragraph.
+_LINE_END = re.compile(r"(?<!\n)\n(?!\n)")
 
 
 class ApiTokenScheme(OpenApiAuthenticationExtension):
@@ -40,17 +47,32 @@ class PasswordScheme(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "basic", "description": "User name and password."}
 
 
+class SessionScheme(OpenApiAuthenticationExtension):
+    target_class = SessionAuthentication
+    name = "session"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        return {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": settings.SESSION_COOKIE_NAME,
+            "description": "A browser that is signed in. What writes is taken from this site's own "
+            "pages alone, or with the header X-CSRFToken.",
+        }
+
+
 class PydanticExtension(OpenApiSerializerExtension):
     """Lets the protocol's own models be the schema of the report, so that the two cannot drift."""
 
     target_class = BaseModel
     match_subclasses = True
+    priority = 1  # Before the framework's own for such models.
 
     def get_name(self, auto_schema: Any, direction: Any) -> str:
         return str(self.target.__name__)
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
-        schema = _without_titles(
+        schema = _for_the_public(
             self.target.model_json_schema(
                 ref_template="#/components/schemas/{model}", mode="serialization"
             )
@@ -83,14 +105,20 @@ class RunReportFieldExtension(OpenApiSerializerFieldExtension):
         return {"oneOf": [report.ref, {"type": "null"}]}
 
 
-def _without_titles(schema: Any) -> Any:
-    """Return the schema without Pydantic's titles, which only repeat the names."""
+def _for_the_public(schema: Any) -> Any:
+    """Return the schema in JSON's words, without Pydantic's titles, which only repeat the names.
+
+    The docstrings of the protocol speak to programmers in Python, whose None is null here.
+    """
     if isinstance(schema, list):
-        return [_without_titles(item) for item in schema]
+        return [_for_the_public(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    return {
-        key: _without_titles(value)
+    shown = {
+        key: _for_the_public(value)
         for key, value in schema.items()
         if key != "title" or not isinstance(value, str)
     }
+    if isinstance(text := shown.get("description"), str):
+        shown["description"] = _NONE.sub("null", _LINE_END.sub(" ", text))
+    return shown

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
 import django_filters
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -76,19 +77,61 @@ class SourceField(serializers.Field[str, Any, str, Any]):
         return value
 
 
-class _MomentFormField(django_filters.fields.IsoDateTimeField):
-    def clean(self, value: Any) -> Any:
-        moment = super().clean(value)
-        if moment is None:
-            return None
+HOW_TO_WRITE_A_TIME = (
+    "Write a time as 2026-11-30T14:00:00Z, which is UTC, or with its offset from UTC, as in "
+    "2026-11-30T15:00:00+01:00 (in an address + is written %2B)."
+)
+
+
+def read_moment(text: str) -> datetime:
+    """Read an ISO 8601 time with its zone; return it in UTC, which every database compares.
+
+    Raises:
+        ValueError: with what to write instead. Without a zone a time is none: the caller's place
+            and the server's differ, and nobody would see by how much.
+    """
+    try:
+        moment = parse_datetime(text.strip())
+    except ValueError as error:
+        raise ValueError(f"There is no such time. {HOW_TO_WRITE_A_TIME}") from error
+    if moment is None:
+        raise ValueError(f"This is no time. {HOW_TO_WRITE_A_TIME}")
+    if moment.utcoffset() is None:
+        raise ValueError(f"This time has no zone. {HOW_TO_WRITE_A_TIME}")
+    try:
+        return moment.astimezone(UTC)
+    except (OverflowError, ValueError) as error:
+        raise ValueError("This time is out of range.") from error
+
+
+class StrictMomentField(serializers.DateTimeField):
+    """An ISO 8601 time with its zone, as a JSON string."""
+
+    def to_internal_value(self, value: Any) -> datetime:
+        if not isinstance(value, str):
+            raise serializers.ValidationError(HOW_TO_WRITE_A_TIME)
         try:
-            return moment.astimezone(UTC)
-        except (OverflowError, ValueError) as error:
-            raise ValidationError("This time is out of range.") from error
+            return read_moment(value)
+        except ValueError as error:
+            raise serializers.ValidationError(str(error)) from error
+
+
+def as_it_stands(sentence: str) -> ValidationError:
+    """Return an error with a sentence that may hold `%`: django-filter takes texts for formats."""
+    return ValidationError("%(sentence)s", params={"sentence": sentence})
+
+
+class _MomentFormField(forms.CharField):
+    def clean(self, value: Any) -> Any:
+        text = super().clean(value)
+        try:
+            return read_moment(text) if text else None
+        except ValueError as error:
+            raise as_it_stands(str(error)) from error
 
 
 class MomentFilter(django_filters.IsoDateTimeFilter):
-    """An ISO 8601 time that every database can compare with."""
+    """An ISO 8601 time with its zone."""
 
     field_class = _MomentFormField
 

@@ -13,7 +13,7 @@ from grader import queries
 from grader.deadlines import IN_TIME, LATE, with_deadline
 from grader.models import Exercise, Outcome, Submission, SubmissionState, Track
 
-from .fields import MomentFilter, ScoreFilter
+from .fields import MomentFilter, ScoreFilter, as_it_stands
 from .permissions import sees_all
 
 
@@ -21,22 +21,30 @@ class SubmissionFilter(django_filters.FilterSet):
     exercise = django_filters.CharFilter(
         "exercise__slug", help_text="An exercise's slug.", max_length=Exercise.slug.field.max_length
     )
-    track = django_filters.ChoiceFilter(choices=Track.choices)
+    track = django_filters.ChoiceFilter(choices=Track.choices, help_text="The track.")
     learner = django_filters.CharFilter(
         "user__username",
         help_text="A user name.",
         max_length=User._meta.get_field("username").max_length,
     )
-    state = django_filters.ChoiceFilter(choices=SubmissionState.choices)
-    outcome = django_filters.ChoiceFilter(choices=Outcome.choices)
+    state = django_filters.ChoiceFilter(
+        choices=SubmissionState.choices, help_text="Where the submission is."
+    )
+    outcome = django_filters.ChoiceFilter(
+        choices=Outcome.choices, help_text="How the grading, or a grader, settled it."
+    )
     score_min = ScoreFilter("score", "gte", help_text="Scores from this one up, 0 to 1.")
     score_max = ScoreFilter("score", "lte", help_text="Scores up to this one, 0 to 1.")
-    created_after = MomentFilter("created_at", "gte", help_text="Made at this time or later.")
-    created_before = MomentFilter("created_at", "lt", help_text="Made before this time.")
+    created_after = MomentFilter(
+        "created_at", "gte", help_text="Made at this time or later; with its zone."
+    )
+    created_before = MomentFilter(
+        "created_at", "lt", help_text="Made before this time; with its zone."
+    )
     late = django_filters.ChoiceFilter(
         choices=[("true", "after the deadline"), ("false", "in time, or without a deadline")],
         method="by_lateness",
-        help_text="Whether it was submitted after its learner's deadline: true or false.",
+        help_text="Whether it was submitted after its learner's deadline.",
     )
 
     class Meta:
@@ -47,7 +55,7 @@ class SubmissionFilter(django_filters.FilterSet):
         """Also refuse names that stand for nothing: an empty list would say that they do."""
         if super().is_valid():
             for name, sentence in self._unknown(self.form.cleaned_data):
-                self.form.add_error(name, sentence)
+                self.form.add_error(name, as_it_stands(sentence))
         return bool(super().is_valid())
 
     def _unknown(self, wanted: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -138,7 +138,8 @@ class KeysetPagination(BasePagination):
                 "name": "cursor",
                 "in": OpenApiParameter.QUERY,
                 "required": False,
-                "description": "Where the page begins: from the links `next` and `previous`.",
+                "description": "Where the page begins: `cursor` of the links `next` and "
+                "`previous`, with the other parameters as they were.",
                 "schema": {"type": "string"},
             },
             {
@@ -152,6 +153,7 @@ class KeysetPagination(BasePagination):
                 "name": "page_size",
                 "in": OpenApiParameter.QUERY,
                 "required": False,
+                "description": "How many a page has at most.",
                 "schema": {
                     "type": "integer",
                     "minimum": 1,

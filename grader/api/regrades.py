@@ -21,7 +21,13 @@ from grader.models import (
 )
 
 from .common import LINKS, Linked
-from .fields import StrictBooleanField, StrictCharField, StrictFloatField, StrictSerializer
+from .fields import (
+    StrictBooleanField,
+    StrictCharField,
+    StrictFloatField,
+    StrictMomentField,
+    StrictSerializer,
+)
 from .filters import SubmissionFilter
 
 
@@ -35,8 +41,8 @@ class RegradeFilterSerializer(StrictSerializer):
     outcome = serializers.ChoiceField(Outcome.choices, required=False)
     score_min = StrictFloatField(min_value=0, max_value=1, required=False)
     score_max = StrictFloatField(min_value=0, max_value=1, required=False)
-    created_after = serializers.DateTimeField(required=False)
-    created_before = serializers.DateTimeField(required=False)
+    created_after = StrictMomentField(required=False)
+    created_before = StrictMomentField(required=False)
     late = StrictBooleanField(required=False)
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
@@ -75,6 +81,8 @@ class NewRegradeSerializer(StrictSerializer):
 
 
 class CommitSerializer(StrictSerializer):
+    """How much of a graded run is taken over."""
+
     scope = serializers.ChoiceField(RegradeScope.choices)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,9 @@ import yaml
 from drf_spectacular.generators import SchemaGenerator
 
 from . import extensions as _extensions  # noqa: F401  registers them
+from .completion import METHODS
 
 CHECKED_IN = Path(__file__).resolve().parent / "openapi.yaml"
-METHODS = ("get", "post", "put", "patch", "delete")
 
 
 def generate() -> dict[str, Any]:
@@ -62,14 +63,18 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> dict[str, A
             {
                 "name": parameter["name"],
                 "place": parameter["in"],
-                "type": _type(parameter.get("schema", {})),
+                "type": _limited(parameter.get("schema", {})),
                 "required": parameter.get("required", False),
                 "description": parameter.get("description", ""),
             }
             for parameter in operation.get("parameters", [])
         ],
         "bodies": [
-            {"media": media, "type": _type(content.get("schema", {}))}
+            {
+                "media": media,
+                "type": _type(content.get("schema", {})),
+                "example": _written(content.get("example")),
+            }
             for media, content in body.items()
         ],
         "responses": [_response(status, answer) for status, answer in _sorted(operation)],
@@ -100,6 +105,22 @@ def _fields(schema: dict[str, Any]) -> list[dict[str, Any]]:
         }
         for name, field in schema.get("properties", {}).items()
     ]
+
+
+def _written(example: Any) -> str:
+    return "" if example is None else json.dumps(example, ensure_ascii=False, indent=2)
+
+
+def _limited(schema: dict[str, Any]) -> str:
+    """Return a parameter's type with its limits and what holds where it is not given."""
+    words = [_type(schema)]
+    if "minimum" in schema and "maximum" in schema:
+        words.append(f"{schema['minimum']} to {schema['maximum']}")
+    if "maxLength" in schema:
+        words.append(f"at most {schema['maxLength']} characters")
+    if "default" in schema:
+        words.append(f"{schema['default']} if not given")
+    return ", ".join(words)
 
 
 def _type(schema: Any) -> str:

@@ -25,7 +25,7 @@ from grader.models import (
 from grader.services.decide import MAX_REASON_CHARACTERS, SCORES
 
 from .common import LINKS, MOMENT_OR_NULL, Linked, moment
-from .fields import SourceField, StrictCharField, StrictSerializer
+from .fields import SourceField, StrictCharField, StrictMomentField, StrictSerializer
 from .overrides import OverrideSerializer
 from .reports import ReportField
 from .verdicts import ParitySerializer, SecondVerdictSerializer
@@ -54,6 +54,8 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):
+    """A token, without the token itself."""
+
     id = serializers.CharField(source="public_id", read_only=True)
     scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices))
 
@@ -73,11 +75,13 @@ class TokenSerializer(serializers.ModelSerializer[ApiToken]):
 
 
 class NewTokenSerializer(StrictSerializer):
+    """A token to make: what it is for, what it may do, until when."""
+
     name = StrictCharField(max_length=100)
     scopes = serializers.ListField(
         child=serializers.ChoiceField(Scope.choices), allow_empty=False, max_length=len(Scope)
     )
-    expires_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    expires_at = StrictMomentField(required=False, allow_null=True, default=None)
 
 
 class CreatedTokenSerializer(TokenSerializer):
@@ -218,7 +222,9 @@ class SubmissionSummarySerializer(Linked):
 
 
 class SubmissionSerializer(SubmissionSummarySerializer):
-    """One submission with its report. `context["page"]` is its `SubmissionPage`."""
+    """One submission with its report."""
+
+    # `context["page"]` is its `SubmissionPage`.
 
     queue_position = serializers.SerializerMethodField(
         help_text="1 is served next; null once a worker has it."

@@ -17,7 +17,9 @@ AGREEMENTS = [(each.value, each.value) for each in Agreement]
 
 
 class SecondVerdictSerializer(serializers.Serializer[Any]):
-    """The verdict of the kind of node that does not count for the lesson; from a `ResultView`."""
+    """The verdict of the kind of node that does not count for the lesson."""
+
+    # From a `ResultView`.
 
     kind = serializers.ChoiceField(NodeKind.choices)
     state = serializers.ChoiceField(
@@ -81,7 +83,9 @@ class GroupPairSerializer(serializers.Serializer[Any]):
 
 
 class ParitySerializer(serializers.Serializer[Any]):
-    """How two gradings compare; from a `ParityView`."""
+    """How two gradings compare."""
+
+    # From a `ParityView`.
 
     basis = serializers.ChoiceField(
         [("kinds", "two kinds of nodes"), ("tracks", "two tracks")],

@@ -38,6 +38,8 @@ class GpuSerializer(serializers.Serializer[Any]):
 
 
 class WorkerSerializer(serializers.ModelSerializer[WorkerNode]):
+    """A node that grades, as it reported itself last."""
+
     limits = serializers.DictField(
         child=serializers.FloatField(),
         help_text="Those of every run, whatever the exercise, by names that end in their units; "
@@ -70,6 +72,8 @@ class WorkerSerializer(serializers.ModelSerializer[WorkerNode]):
 
 
 class QueueSerializer(serializers.Serializer[Any]):
+    """How much waits on a queue, and how much its workers have."""
+
     name = serializers.CharField()
     queued = serializers.IntegerField()
     running = serializers.IntegerField()
@@ -77,5 +81,7 @@ class QueueSerializer(serializers.Serializer[Any]):
 
 
 class WorkersSerializer(serializers.Serializer[Any]):
+    """The nodes and their queues."""
+
     nodes = WorkerSerializer(many=True)
     queues = QueueSerializer(many=True)

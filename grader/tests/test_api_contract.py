@@ -134,6 +134,9 @@ class TestProblems:
             "outcome=good",
             "track=abacus",
             "exercise=a%00b",
+            # What a sentence repeats may look like a format.
+            "exercise=%25s",
+            "exercise=100%25%28x%29d",
             "learner=%00",
             "score_min=nan",
             "score_min=1e999",
@@ -157,6 +160,37 @@ class TestProblems:
     def test_filters_that_cannot_be_used(self, api: Api, learner: User, query: str) -> None:
         body = assert_problem(api(learner).get(f"{ROOT}/submissions/?{query}"), 400, "invalid")
         assert query.split("=")[0] in body["errors"]
+
+    @pytest.mark.parametrize("name", ["created_after", "created_before"])
+    @pytest.mark.parametrize(
+        ("time", "says"),
+        [
+            ("2026-11-30T14:00:00", "This time has no zone. Write a time as 2026-11-30T14:00:00Z,"),
+            ("2026-11-30", "This time has no zone."),
+            # A plus sign that was not encoded.
+            ("2026-11-30T14:00:00 01:00", "in an address + is written %2B"),
+            ("2026-02-30T14:00:00Z", "There is no such time."),
+        ],
+    )
+    def test_a_time_without_a_zone_is_told_which_it_takes(
+        self, api: Api, grader: User, name: str, time: str, says: str
+    ) -> None:
+        graders = api(grader, "read", "grade")
+        listed = assert_problem(graders.get(f"{ROOT}/submissions/", {name: time}), 400, "invalid")
+        assert says in listed["errors"][name][0]
+        body = {"dry_run": True, "filter": {name: time}}
+        asked = graders.post(f"{ROOT}/regrades/", body, format="json")
+        assert says in assert_problem(asked, 400)["errors"][f"filter.{name}"][0]
+
+    def test_a_tokens_end_has_a_zone_too(self, api: Api, learner: User, client: Client) -> None:
+        body = {"name": "laptop", "scopes": ["read"], "expires_at": "2026-12-31T00:00:00"}
+        headers = basic("learner", "learner-password")
+        answer = client.post(
+            f"{ROOT}/tokens/", body, content_type="application/json", headers=headers
+        )
+        (text,) = assert_problem(answer, 400)["errors"]["expires_at"]
+        assert "no zone" in text
+        assert "which is UTC" in text
 
 
 class TestDetail:

@@ -29,9 +29,11 @@ from schemathesis.specs.openapi.checks import (
 
 from grader import services
 from grader.api import schema
-from grader.models import Exercise, WorkerNode
+from grader.models import Exercise, Submission, WorkerNode
 from grader.tests.messages import verdict
 from grader.tests.messages import worker as tasks
+
+CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
 
 
 @functools.cache
@@ -67,6 +69,8 @@ def test_the_docs_are_a_page_without_inline_script_that_names_every_call(client:
     assert "style=" not in text
     for path in described()["paths"]:
         assert path in text
+    assert "integer, 1 to 200, 50 if not given" in text
+    assert "&quot;reason&quot;: &quot;The idea is right.&quot;" in text
     for anchor in re.findall(r'href="#([\w-]+)"', text):
         assert f'id="{anchor}"' in text
 
@@ -123,36 +127,88 @@ def test_generated_requests_get_described_answers(
 ) -> None:
     """No status, type or shape of answer that the schema does not have, and never a 5xx."""
     _lift_limits(settings)
+    operation = described_operation(path, method, request)
+    seen: set[int] = set()
+
+    @_bounded(10)
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def check(case: Any) -> None:
+        for name in case.path_parameters or {}:
+            case.path_parameters[name] = world[name]
+        credentials = world["password"] if "/tokens/" in path else world["token"]
+        response = case.call(headers=_headers(credentials))
+        seen.add(response.status_code)
+        assert response.status_code < 500
+        case.validate_response(response, checks=CHECKS)
+
+    check()
+    assert seen
+
+
+def described_operation(path: str, method: str, request: pytest.FixtureRequest) -> Any:
+    """Return an operation of the description, of the site in this process and transaction."""
     # As Django's own test client does: the test's transaction outlives each request.
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     request.addfinalizer(_reconnect)
     description = schemathesis.openapi.from_dict(copy.deepcopy(described()))
     description.app = get_wsgi_application()
-    operation = description[path][method.upper()]
-    seen: set[int] = set()
+    return description[path][method.upper()]
 
-    @_bounded
+
+def _headers(credentials: str) -> dict[str, str]:
+    return {"Authorization": credentials, "Accept-Encoding": "identity"}
+
+
+LISTS = ("submissions/", "regrades/", "regrades/{public_id}/items/")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("mode", list(GenerationMode))
+@pytest.mark.parametrize("path", LISTS)
+def test_generated_filters_are_taken_or_refused(
+    world: dict[str, str],
+    grader: User,
+    mode: GenerationMode,
+    path: str,
+    request: pytest.FixtureRequest,
+) -> None:
+    """What fits the description is answered with a page, anything else as it says."""
+    run = services.start_regrade(grader, Submission.objects.all(), {"exercise": "rmsnorm"})
+    known = {"exercise": world["slug"], "learner": "learner"}
+    path = f"/api/v1/{path}"
+    declared = {
+        each["name"]
+        for each in described()["paths"][path]["get"]["parameters"]
+        if each["in"] == "query"
+    }
+    operation = described_operation(path, "get", request)
+    fits = mode is GenerationMode.POSITIVE
+    taken: set[str] = set()
+    refused: set[str] = set()
+
+    @_bounded(60)
     @given(case=operation.as_strategy(generation_mode=mode))
     def check(case: Any) -> None:
-        for name in case.path_parameters or {}:
-            case.path_parameters[name] = world[name]
-        credentials = world["password"] if "/tokens/" in path else world["token"]
-        headers = {"Authorization": credentials, "Accept-Encoding": "identity"}
-        response = case.call(headers=headers)
-        seen.add(response.status_code)
-        assert response.status_code < 500
-        case.validate_response(
-            response,
-            checks=[
-                status_code_conformance,
-                content_type_conformance,
-                response_schema_conformance,
-            ],
-        )
+        case.path_parameters = dict.fromkeys(case.path_parameters or {}, run.public_id)
+        query = case.query = dict(case.query or {})
+        if fits:
+            # Any text fits, and these stand for what there is; a cursor is the list's own.
+            query.update({name: value for name, value in known.items() if name in query})
+            query.pop("cursor", None)
+        response = case.call(headers=_headers(world["token"]))
+        case.validate_response(response, checks=CHECKS)
+        if response.status_code == 200:
+            taken.update(query)
+        else:
+            assert (response.status_code, fits) == (400, False)
+            refused.update(response.json()["errors"])
 
     check()
-    assert seen
+    if fits:
+        assert taken == declared - {"cursor"}
+    else:
+        assert refused & declared
 
 
 def _reconnect() -> None:
@@ -160,15 +216,15 @@ def _reconnect() -> None:
         signal.connect(close_old_connections)
 
 
-def _bounded(test: Any) -> Any:
+def _bounded(examples: int) -> Any:
     return hypothesis_settings(
-        max_examples=10,
+        max_examples=examples,
         deadline=None,
         derandomize=True,
         database=None,
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),
-    )(test)
+    )
 
 
 def _lift_limits(django_settings: Any) -> None:

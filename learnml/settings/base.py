@@ -208,7 +208,7 @@ REST_FRAMEWORK = {
         "grader.api.parsers.StrictJSONParser",
         "rest_framework.parsers.MultiPartParser",
     ],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "grader.api.autoschema.ApiSchema",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "EXCEPTION_HANDLER": "grader.api.problems.exception_handler",
     "DEFAULT_VERSIONING_CLASS": None,
@@ -230,9 +230,29 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1.0.0",
     "OAS_VERSION": "3.1.0",
     "DESCRIPTION": "Read the course, submit sources, and see verdicts. Errors are RFC 9457 problem "
-    "documents. Make a token at /api/v1/tokens/ with user name and password.",
+    "documents. Make a token at /api/v1/tokens/ with user name and password. What a body or an "
+    "address says and nothing reads is refused by its name. Times are given in UTC and taken with "
+    "their zone. Long lists come in pages: follow `next`.",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
+    "PATH_CONVERTER_OVERRIDES": {
+        "publicid": {"type": "string", "pattern": "^[a-hjkmnp-z2-9]{16}$"},
+        "slug": {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$"},
+    },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "grader.api.completion.complete",
+    ],
+    "TAGS": [
+        {"name": "index", "description": "Where everything is."},
+        {"name": "chapters", "description": "What is published, and answering its questions."},
+        {"name": "exercises", "description": "What may be submitted to, and its contract."},
+        {"name": "submissions", "description": "What was submitted, and what became of it."},
+        {"name": "runs", "description": "Running something without an attempt."},
+        {"name": "regrades", "description": "Grading again: a dry run, then over, then back."},
+        {"name": "tokens", "description": "Tokens of one's own, made with a password."},
+        {"name": "workers", "description": "The nodes that grade, and their queues."},
+    ],
     "ENUM_NAME_OVERRIDES": {
         "StateEnum": "grader.models.SubmissionState",
         "OutcomeEnum": "grader.models.Outcome",

@@ -62,12 +62,16 @@ class NewAnswerSerializer(StrictSerializer):
 
 
 class FeedbackSerializer(serializers.Serializer[Any]):
+    """What is said of one choice."""
+
     choice = serializers.CharField()
     correct = serializers.BooleanField()
     html = serializers.CharField()
 
 
 class AnswerSerializer(serializers.Serializer[Any]):
+    """Whether an answer is right, and why."""
+
     question = serializers.CharField()
     correct = serializers.BooleanField()
     attempt = serializers.IntegerField(min_value=1)
