@@ -42,7 +42,7 @@ def repaired(source: str, *, characters: bool = False) -> Repair | None:
             text, did = found.text, [*did, found.did]
     if not did or text == source:
         return None
-    return Repair(text.strip("\n") + "\n", ", ".join(did))
+    return Repair(text.strip("\n") + "\n", " and ".join(did))
 
 
 def _cells(source: str) -> Repair | None:
@@ -130,7 +130,7 @@ def _unprompted(source: str) -> Repair | None:
             if number - 1 in found and kept and _OPENS_A_BLOCK.search(kept[-1]):
                 return None
             dropped += 1
-    also = f", and {dropped} line{'s' * (dropped != 1)} without one left out" if dropped else ""
+    also = f" (and {dropped} line{'s' * (dropped != 1)} without one left out)" if dropped else ""
     return Repair("\n".join(kept), f"the prompts are removed{also}")
 
 

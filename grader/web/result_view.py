@@ -324,4 +324,4 @@ class ResultView:
     def marked_text(self) -> str:
         lines = self.submission.source.split("\n")
         number = self.marked_line or 0
-        return lines[number - 1] if 1 <= number <= len(lines) else ""
+        return lines[number - 1].strip(" \t\r") if 1 <= number <= len(lines) else ""

@@ -65,7 +65,7 @@ class RunView:
     @property
     def line_text(self) -> str:
         lines = self.run.source.split("\n")
-        return lines[self.line - 1] if self.line and self.line <= len(lines) else ""
+        return lines[self.line - 1].strip(" \t\r") if self.line and self.line <= len(lines) else ""
 
     @property
     def milliseconds(self) -> float | None:
