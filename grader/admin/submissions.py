@@ -148,7 +148,7 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
     search_fields = ("public_id", "user__username", "user__email", "source_sha256")
     date_hierarchy = "created_at"
     inlines = (SecondVerdictInline, AttemptInline)
-    actions = (export.as_csv, regrades.regrade, second.ask_again)
+    actions = (export.as_csv_for_excel, export.as_csv, regrades.regrade, second.ask_again)
     fields = (
         "public_id",
         "user",
@@ -186,7 +186,9 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
     def get_actions(self, request: HttpRequest) -> Any:
         actions = super().get_actions(request)
         may_change = regrades.may_regrade(request)
-        return {name: act for name, act in actions.items() if may_change or name == "as_csv"}
+        return {
+            name: act for name, act in actions.items() if may_change or name in export.DOWNLOADS
+        }
 
     def get_urls(self) -> list[URLPattern]:
         decide = self.admin_site.admin_view(self.decide_view)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -331,6 +333,23 @@ class TestWhereItIsShown:
         assert first["submitted_at"] == first["due_at"] == NOON.isoformat()
         # No formula for a spreadsheet.
         assert first["learner"] == "'-learner"
+
+    def test_the_table_opens_in_excel_and_the_page_offers_that_first(
+        self, client: Client, grader: User, learner: User, both: tuple[Submission, Submission]
+    ) -> None:
+        User.objects.filter(pk=learner.pk).update(username="Łucja-Ñ")
+        client.force_login(grader)
+        page = client.get("/admin/grader/submission/").content.decode()
+        offered = re.findall(r'<option value="(\w+)">Download', page)
+        assert offered == ["as_csv_for_excel", "as_csv"]
+        data = {"_selected_action": [each.pk for each in both]}
+        for_excel, plain = (
+            b"".join(client.post("/admin/grader/submission/", {**data, "action": name}))
+            for name in offered
+        )
+        # Excel reads the code page of its machine where the mark is missing.
+        assert for_excel == codecs.BOM_UTF8 + plain
+        assert "Łucja-Ñ" in plain.decode()
 
     def test_graders_find_the_late_ones(
         self, client: Client, grader: User, both: tuple[Submission, Submission]
