@@ -1,0 +1,100 @@
+"""Accounts and groups in the admin, where nobody gives more than they have.
+
+Django lets whoever may change users tick `superuser`, give any permission and set anybody's
+password. Here such a person gives and changes what lies within their own rights.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from allauth.account.admin import EmailAddressAdmin
+from allauth.account.models import EmailAddress
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.forms import UserChangeForm
+from django.contrib.auth.models import Group, User
+from django.http import HttpRequest
+
+from courses.accounts import rights
+from courses.accounts.services import LastOperatorError, keep_an_operator
+
+admin.site.unregister((User, Group, EmailAddress))
+
+
+def _person(request: HttpRequest) -> User:
+    return cast(User, request.user)
+
+
+class AccountForm(UserChangeForm):
+    """Keeps one account that can run the site."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        stays = all(cleaned.get(flag, True) for flag in ("is_active", "is_superuser"))
+        if self.instance.is_superuser and not stays:
+            try:
+                keep_an_operator(self.instance)
+            except LastOperatorError as error:
+                self.add_error(None, str(error))
+        return cleaned
+
+
+@admin.register(User)
+class AccountAdmin(UserAdmin):
+    form = AccountForm
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        allowed = super().has_change_permission(request, obj)
+        return allowed and (obj is None or rights.may_manage_account(_person(request), obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        allowed = super().has_delete_permission(request, obj)
+        return allowed and (obj is None or rights.may_manage_account(_person(request), obj))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = tuple(super().get_readonly_fields(request, obj))
+        person = _person(request)
+        if not person.is_superuser:
+            fields += ("is_superuser",)
+        return fields if person.is_staff else (*fields, "is_staff")
+
+    def formfield_for_manytomany(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
+        if db_field.name == "groups":
+            kwargs["queryset"] = rights.groups_within(_person(request))
+        elif db_field.name == "user_permissions":
+            kwargs["queryset"] = rights.permissions_of(_person(request))
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+
+@admin.register(Group)
+class RestrictedGroupAdmin(GroupAdmin):
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        allowed = super().has_change_permission(request, obj)
+        return allowed and (obj is None or rights.may_manage_group(_person(request), obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        allowed = super().has_delete_permission(request, obj)
+        return allowed and (obj is None or rights.may_manage_group(_person(request), obj))
+
+    def formfield_for_manytomany(self, db_field: Any, request: Any = None, **kwargs: Any) -> Any:
+        if db_field.name == "permissions":
+            kwargs["queryset"] = rights.permissions_of(_person(request))
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+
+@admin.register(EmailAddress)
+class RestrictedEmailAddressAdmin(EmailAddressAdmin):
+    """A link that sets a password goes to these: superusers alone change them here."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _person(request).is_superuser
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _person(request).is_superuser
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _person(request).is_superuser
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        return super().get_actions(request) if _person(request).is_superuser else {}
