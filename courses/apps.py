@@ -11,8 +11,10 @@ class CoursesConfig(AppConfig):
         from django.contrib.auth.signals import user_logged_in
 
         from courses import edition
+        from courses.accounts import signals
         from courses.learners import merge_on_login
         from courses.models import Chapter, ChapterRevision, Course
 
         user_logged_in.connect(merge_on_login, dispatch_uid="courses.merge_learners")
+        signals.connect()
         edition.advances_with(Course, Chapter, ChapterRevision)

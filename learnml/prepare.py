@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 
+from courses.accounts import names
 from learnml import demo
 from learnml.roles import make_roles
 from learnml.settings.secret import keep_secret_key, keep_worker_key
@@ -29,6 +30,7 @@ def prepare_database(say: Say) -> None:
         call_command("migrate", interactive=False, verbosity=0)
     # Migrating does it too, but the table of roles changes without a migration.
     make_roles()
+    names.note_missing()
     call_command("load_course")
     call_command("load_exercises")
     _mark(digest)

@@ -12,12 +12,16 @@ from allauth.account.admin import EmailAddressAdmin
 from allauth.account.models import EmailAddress
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
-from django.contrib.auth.forms import UserChangeForm
+from django.contrib.auth.forms import AdminPasswordChangeForm, AdminUserCreationForm, UserChangeForm
 from django.contrib.auth.models import Group, User
+from django.db import transaction
 from django.http import HttpRequest
+from django.utils.html import format_html
 
-from courses.accounts import rights
+from courses.accounts import names, rights
 from courses.accounts.services import LastOperatorError, keep_an_operator
+
+from .searching import FoldedSearchMixin
 
 admin.site.unregister((User, Group, EmailAddress))
 
@@ -26,8 +30,31 @@ def _person(request: HttpRequest) -> User:
     return cast(User, request.user)
 
 
+class NewAccountForm(AdminUserCreationForm):
+    def clean_username(self) -> str | None:
+        name = super().clean_username()
+        if name:
+            names.check_free(name)
+        return name
+
+
+class SetPasswordForm(AdminPasswordChangeForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        password = self.fields["password1"]
+        password.help_text = format_html(
+            "{}<p>The account’s API tokens end with the old password.</p>", password.help_text
+        )
+
+
 class AccountForm(UserChangeForm):
-    """Keeps one account that can run the site."""
+    """Keeps names apart, and one account that can run the site."""
+
+    def clean_username(self) -> str:
+        name: str = self.cleaned_data["username"]
+        if name != self.initial.get("username"):
+            names.check_free(name, self.instance)
+        return name
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
@@ -41,8 +68,23 @@ class AccountForm(UserChangeForm):
 
 
 @admin.register(User)
-class AccountAdmin(UserAdmin):
+class AccountAdmin(FoldedSearchMixin, UserAdmin):
     form = AccountForm
+    add_form = NewAccountForm
+    change_password_form = SetPasswordForm
+    search_fields = (*UserAdmin.search_fields, "account_name__folded")
+
+    def user_change_password(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        # With all that ends with the old one, or not at all.
+        with transaction.atomic():
+            return super().user_change_password(request, *args, **kwargs)
+
+    def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> User | None:
+        account: User | None = super().get_object(request, *args, **kwargs)
+        if account is not None:
+            # Whose act it is that something ends, such as tokens with a password.
+            account.changed_by = request.user  # type: ignore[attr-defined]
+        return account
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         allowed = super().has_change_permission(request, obj)

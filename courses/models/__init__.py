@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .account import AccountName
 from .course import Chapter, Course
 from .edition import Edition
 from .figure import Figure
@@ -11,6 +12,7 @@ from .question import Choice, MatchingPair, NumericHint, OrderingItem, Question
 from .revision import ChapterRevision, ImmutableError, MathStylesheet
 
 __all__ = [
+    "AccountName",
     "Chapter",
     "ChapterCompletion",
     "ChapterRevision",

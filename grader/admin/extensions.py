@@ -10,6 +10,8 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from courses.accounts.names import find_account
+from courses.admin.searching import FoldedSearchMixin
 from courses.admin.writing import ShortWritesMixin
 from grader.models import Exercise, Extension
 from grader.services import give_extension, remove_extension
@@ -42,7 +44,7 @@ class ExtensionForm(forms.ModelForm):
 
     def clean_learner(self) -> User:
         name = self.cleaned_data["learner"]
-        learner = User.objects.filter(username=name).first()
+        learner = find_account(name)
         if learner is None:
             raise forms.ValidationError(f"There is no account of the name {name}.")
         return learner
@@ -56,12 +58,12 @@ class ExtensionForm(forms.ModelForm):
 
 
 @admin.register(Extension)
-class ExtensionAdmin(ShortWritesMixin, admin.ModelAdmin):  # type: ignore[misc]
+class ExtensionAdmin(FoldedSearchMixin, ShortWritesMixin, admin.ModelAdmin):  # type: ignore[misc]
     form = ExtensionForm
     list_display = ("exercise", "user", "due_at", "created_by", "created_at")
     list_filter = ("exercise",)
     list_select_related = ("exercise", "user", "created_by")
-    search_fields = ("user__username", "exercise__slug")
+    search_fields = ("user__username", "user__account_name__folded", "exercise__slug")
     fields = ("exercise", "learner", "due_at", "reason")
 
     def has_add_permission(self, request: HttpRequest) -> bool:

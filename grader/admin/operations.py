@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
+from courses.admin.searching import FoldedSearchMixin
 from grader import queries
 from grader.models import ApiToken, RefusedMessage, Worker, WorkerNode
 from grader.services import revoke_token, revoke_worker
@@ -95,7 +96,7 @@ class RefusedMessageAdmin(ReadOnlyMixin, ExactCountOff):
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(ReadOnlyMixin, ExactCountOff):
+class ApiTokenAdmin(FoldedSearchMixin, ReadOnlyMixin, ExactCountOff):
     """Tokens without their secrets: not even the digest is shown."""
 
     list_display = (
@@ -110,7 +111,7 @@ class ApiTokenAdmin(ReadOnlyMixin, ExactCountOff):
     )
     list_filter = ("created_at", "revoked_at")
     list_select_related = ("user",)
-    search_fields = ("name", "hint", "user__username")
+    search_fields = ("name", "hint", "user__username", "user__account_name__folded")
     fields = (
         "public_id",
         "user",

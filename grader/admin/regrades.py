@@ -14,6 +14,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 
+from courses.admin.searching import FoldedSearchMixin
 from grader import queries
 from grader.models import RegradeItem, RegradeRun, RegradeScope, RegradeState, Submission
 from grader.services import Refused, commit_regrade, start_regrade, undo_regrade
@@ -48,13 +49,13 @@ def regrade(
 
 
 @admin.register(RegradeRun)
-class RegradeRunAdmin(ReadOnlyMixin, ExactCountOff):
+class RegradeRunAdmin(FoldedSearchMixin, ReadOnlyMixin, ExactCountOff):
     change_form_template = "admin/grader/regraderun/change_form.html"
     view_on_site = False
     list_display = ("public_id", "state", "scope", "submissions", "created_by", "created_at")
     list_filter = ("state", "created_at")
     list_select_related = ("created_by",)
-    search_fields = ("public_id", "created_by__username")
+    search_fields = ("public_id", "created_by__username", "created_by__account_name__folded")
     fields = (
         "state",
         "created_by",

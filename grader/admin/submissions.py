@@ -10,6 +10,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
+from courses.admin.searching import FoldedSearchMixin
 from grader.deadlines import IN_TIME, LATE, deadline_of, is_late, with_deadline
 from grader.models import (
     AttemptState,
@@ -127,7 +128,7 @@ class SecondVerdictInline(ReadOnlyMixin, admin.StackedInline):
 
 
 @admin.register(Submission)
-class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
+class SubmissionAdmin(FoldedSearchMixin, ReadOnlyMixin, ExactCountOff):
     list_display = (
         "public_id",
         "exercise",
@@ -145,7 +146,10 @@ class SubmissionAdmin(ReadOnlyMixin, ExactCountOff):
         *("exercise", "track", "created_at"),
     )
     list_select_related = ("exercise", "user")
-    search_fields = ("public_id", "user__username", "user__email", "source_sha256")
+    search_fields = (
+        *("public_id", "source_sha256", "user__email"),
+        *("user__username", "user__account_name__folded"),
+    )
     date_hierarchy = "created_at"
     inlines = (SecondVerdictInline, AttemptInline)
     actions = (export.as_csv_for_excel, export.as_csv, regrades.regrade, second.ask_again)

@@ -9,6 +9,7 @@ import django_filters
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
+from courses.accounts.names import find_account
 from grader import queries
 from grader.deadlines import IN_TIME, LATE, with_deadline
 from grader.models import Exercise, Outcome, Submission, SubmissionState, Track
@@ -23,8 +24,8 @@ class SubmissionFilter(django_filters.FilterSet):
     )
     track = django_filters.ChoiceFilter(choices=Track.choices, help_text="The track.")
     learner = django_filters.CharFilter(
-        "user__username",
-        help_text="A user name.",
+        method="by_learner",
+        help_text="A user name, whatever its case.",
         max_length=User._meta.get_field("username").max_length,
     )
     state = django_filters.ChoiceFilter(
@@ -65,7 +66,7 @@ class SubmissionFilter(django_filters.FilterSet):
         if slug and not self._is_known(slug, everything=everything):
             yield "exercise", f"There is no exercise {slug}."
         # Whether others have an account here is nothing for learners to know.
-        if learner and everything and not User.objects.filter(username=learner).exists():
+        if learner and everything and find_account(learner) is None:
             yield "learner", f"There is no user {learner}."
 
     def _is_known(self, slug: str, *, everything: bool) -> bool:
@@ -74,6 +75,12 @@ class SubmissionFilter(django_filters.FilterSet):
         shown = queries.visible_exercises(self.request.user).filter(slug=slug)
         # Those submitted before an exercise was withdrawn are still their learner's.
         return shown.exists() or self.queryset.filter(exercise__slug=slug).exists()
+
+    def by_learner(
+        self, submissions: QuerySet[Submission], name: str, value: str
+    ) -> QuerySet[Submission]:
+        account = find_account(value)
+        return submissions.filter(user=account) if account else submissions.none()
 
     def by_lateness(
         self, submissions: QuerySet[Submission], name: str, value: str

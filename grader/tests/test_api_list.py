@@ -97,6 +97,7 @@ class TestList:
             ("track=numpy", 23),
             ("track=cupy", 0),
             ("learner=learner", 23),
+            ("learner=LEARNER", 23),
             ("state=queued", 8),
             ("outcome=accepted", 8),
             ("score_min=0.5", 7),
