@@ -8,12 +8,19 @@ class GraderConfig(AppConfig):
     verbose_name = "Grading"
 
     def ready(self) -> None:
+        from django.contrib.auth.models import User
+        from django.db.models.signals import post_save
+
         from courses import edition
         from grader.models import Exercise
         from grader.services import account_acts
+        from grader.services.tokens import end_tokens_with_password
         from grader.web import panels
 
         panels.register()
         account_acts.connect()
+        post_save.connect(
+            end_tokens_with_password, sender=User, dispatch_uid="grader.end_tokens_with_password"
+        )
         # The chapter's page lists its exercises.
         edition.advances_with(Exercise)

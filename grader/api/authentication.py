@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from rest_framework.authentication import (
@@ -16,15 +17,15 @@ from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
+from courses.accounts.names import folded
 from grader.models import ApiToken
 from grader.origin import came_with_token
 from grader.services.tokens import find_token
 
 KEYWORD = "Token"
 PASSWORD_FAILURES_WINDOW_SECONDS = 300
-# From one address for one name; and for all names together, for a class behind one address.
+# From one address for one name; those for all names together are a setting.
 MAX_PASSWORD_FAILURES = 10
-MAX_PASSWORD_FAILURES_OF_ADDRESS = 100
 
 
 class ApiTokenAuthentication(BaseAuthentication):
@@ -92,8 +93,9 @@ class PasswordAuthentication(BasicAuthentication):
 def _failure_limits(address: str, userid: str) -> dict[str, int]:
     """Return cache key -> most failures within the window."""
     return {
-        _key("one", address, userid): MAX_PASSWORD_FAILURES,
-        _key("all", address): MAX_PASSWORD_FAILURES_OF_ADDRESS,
+        # A name is one account's whatever its case, and has one limit.
+        _key("one", address, folded(userid)): MAX_PASSWORD_FAILURES,
+        _key("all", address): settings.WRONG_PASSWORDS_PER_FIVE_MINUTES,
     }
 
 

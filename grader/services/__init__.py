@@ -21,13 +21,14 @@ from .regrade import commit_regrade, start_regrade, undo_regrade
 from .runs import end_late_runs, purge_runs, record_run, start_run
 from .second import ask_second_again
 from .submit import resubmit, submit
-from .tokens import create_token, revoke_token
+from .tokens import active_tokens, create_token, keep_tokens, revoke_token
 from .workers import register_worker, renew_worker, revoke_worker
 
 __all__ = [
     "Recorded",
     "Refused",
     "Swept",
+    "active_tokens",
     "advance_checks",
     "ask_second_again",
     "commit_regrade",
@@ -36,6 +37,7 @@ __all__ = [
     "end_late_runs",
     "give_extension",
     "keep_draft",
+    "keep_tokens",
     "purge_runs",
     "override_score",
     "record_check",

@@ -6,13 +6,16 @@ import hashlib
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from grader import limits
 from grader.models import ApiToken, AuditAction, Scope
+from grader.origin import current_origin, current_user
 
 from .audit import record_act
 from .errors import NotAllowed, Refused
@@ -22,6 +25,7 @@ HINT_CHARACTERS = 8
 # A read should not cost a write: last use is kept to the minute.
 LAST_USED_GRAIN = timedelta(minutes=1)
 MAX_ACTIVE_TOKENS = 50
+_KEEPS_TOKENS = "_keeps_tokens"
 
 
 class ScopesRefused(Refused):
@@ -55,7 +59,7 @@ def create_token(
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(pk=user.pk)
-        active = ApiToken.objects.filter(user=user, revoked_at=None, expires_at__gt=now).count()
+        active = active_tokens(user).count()
         if active >= MAX_ACTIVE_TOKENS:
             raise Refused(f"You have {active} active tokens. Revoke one that you no longer use.")
         row = ApiToken.objects.create(
@@ -83,18 +87,49 @@ def revoke_token(user: User, token: ApiToken) -> None:
     """
     if token.user_id != user.pk and not user.has_perm("grader.change_apitoken"):
         raise NotAllowed("Only its owner or an operator can revoke a token.")
+    _revoke(user, token)
+
+
+def _revoke(by: User | None, token: ApiToken, **detail: str) -> None:
     with transaction.atomic():
         now = timezone.now()
         if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
             record_act(
-                user,
+                by,
                 AuditAction.TOKEN_REVOKED,
                 f"token:{token.public_id}",
                 before={"revoked_at": None},
                 after={"revoked_at": now},
                 name=token.name,
                 owner=token.user.get_username(),
+                **detail,
             )
+
+
+def active_tokens(user: User) -> QuerySet[ApiToken]:
+    """Return a user's tokens that open something: neither revoked nor expired."""
+    return ApiToken.objects.filter(user=user, revoked_at=None, expires_at__gt=timezone.now())
+
+
+def keep_tokens(user: User) -> None:
+    """Let the tokens outlive the next change of password of this very instance."""
+    setattr(user, _KEEPS_TOKENS, True)
+
+
+def end_tokens_with_password(sender: type[User], instance: User, **kwargs: Any) -> None:
+    """Revoke the tokens of a user whose password was just saved anew; a receiver of `post_save`.
+
+    Whoever learnt the old password may have made one. It does not matter which page or command set
+    the new password; a better hash of the same one, made while signing in, is no new password.
+    """
+    is_new = getattr(instance, "_password", None) is not None or not instance.has_usable_password()
+    if not is_new or instance.__dict__.pop(_KEEPS_TOKENS, False):
+        return
+    # A link in a letter is used by whoever the account is; a command by nobody's account.
+    by = current_user() or (instance if current_origin().request else None)
+    with transaction.atomic():
+        for token in active_tokens(instance):
+            _revoke(by, token, because="the password changed")
 
 
 def find_token(token: str) -> ApiToken | None:

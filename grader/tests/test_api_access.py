@@ -9,7 +9,6 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from grader import services
-from grader.api import authentication
 from grader.models import ApiToken, AuditEntry, Exercise, Submission
 from grader.tests.calls import ROOT, Api, Submit, assert_problem, basic
 from grader.tests.conftest import SOURCE
@@ -181,9 +180,9 @@ class TestTokens:
         assert_problem(client.get(self.URL, headers=spoofed, REMOTE_ADDR="10.0.0.66"), 429)
 
     def test_guessing_many_names_from_one_address_is_slowed_down(
-        self, client: Client, learner: User, monkeypatch: pytest.MonkeyPatch
+        self, client: Client, learner: User, settings: Any
     ) -> None:
-        monkeypatch.setattr(authentication, "MAX_PASSWORD_FAILURES_OF_ADDRESS", 5)
+        settings.WRONG_PASSWORDS_PER_FIVE_MINUTES = 5
         for number in range(5):
             assert_problem(client.get(self.URL, headers=basic(f"name-{number}", "wrong")), 401)
         mine = basic("learner", "learner-password")
