@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from http import HTTPStatus
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.shortcuts import render
 from django.views import csrf, defaults
 
 from grader.api.problems import CONTENT_TYPE, BodyTooLarge, problem_body
+from learnml.accounts.limits import seconds_to_wait
 
 API_PREFIX = "/api/"
 TYPED_FIELDS = ("source", "value")
@@ -66,6 +68,15 @@ def took_too_long(request: HttpRequest) -> HttpResponse:
             "logged; nothing was stored.",
         )
     return render(request, "503.html", status=status)
+
+
+def too_many_requests(request: HttpRequest, wait_seconds: int | None = None) -> HttpResponse:
+    """Say that it was too often, and when to come back; allauth's pages answer with this."""
+    wait = seconds_to_wait(request) if wait_seconds is None else wait_seconds
+    minutes = math.ceil(wait / 60)
+    response = render(request, "429.html", {"minutes": minutes}, status=429)
+    response["Retry-After"] = str(wait)
+    return response
 
 
 def server_error(request: HttpRequest, *args: Any) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""What is done to every answer on its way out: compression, and no body after HEAD."""
+"""What is done to every answer on its way out: compression, `Retry-After`, no body after HEAD."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Callable
 from functools import lru_cache
+from http import HTTPStatus
 
 import brotli  # type: ignore[import-untyped]
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -19,6 +20,7 @@ GZIP = "gzip"
 BROTLI_QUALITY = 5
 BROTLI_QUALITY_PUBLIC = 9
 LEAST_BYTES = 200
+RETRY_AFTER_SECONDS = 60
 _CODING = re.compile(r"\s*([\w!#$%&'*+.^`|~-]+)\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*)?")
 
 
@@ -38,6 +40,19 @@ class HeadMiddleware:
             # Its length stays told, as with GET.
             response.headers.setdefault("Content-Length", str(len(response.content)))
             response.content = b""
+        return response
+
+
+class RetryAfterMiddleware:
+    """Say with every 429 when to come back, also where whoever refused did not know."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+            response.headers.setdefault("Retry-After", str(RETRY_AFTER_SECONDS))
         return response
 
 

@@ -20,4 +20,5 @@ urlpatterns = [
 handler400 = "learnml.errors.bad_request"
 handler403 = "learnml.errors.permission_denied"
 handler404 = "learnml.errors.page_not_found"
+handler429 = "learnml.errors.too_many_requests"  # which allauth asks for
 handler500 = "learnml.errors.server_error"

@@ -9,6 +9,7 @@ from pathlib import Path
 import environ  # type: ignore[import-untyped]
 
 from gpu_worker.queues import QUEUE_GPU, hard_time_limit_seconds, visibility_timeout_seconds
+from learnml.accounts.rates import rates
 from learnml.environment import read
 from learnml.queue_socket import cache_socket_path, queue_socket_path
 
@@ -44,6 +45,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "learnml.responses.HeadMiddleware",
+    "learnml.responses.RetryAfterMiddleware",
     "learnml.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -127,6 +129,8 @@ CACHES = {
 
 # --- accounts --------------------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = [
+    "learnml.accounts.backend.AccountBackend",
+    # The two before it, for sessions that began with them: the first refuses for them too.
     "django.contrib.auth.backends.ModelBackend",
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
@@ -139,7 +143,14 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-ACCOUNT_ADAPTER = "learnml.accounts.AccountAdapter"
+ACCOUNT_ADAPTER = "learnml.accounts.adapter.AccountAdapter"
+ACCOUNT_FORMS = {
+    "signup": "learnml.accounts.forms.SignupForm",
+    "reset_password": "learnml.accounts.forms.ResetPasswordForm",
+    "change_password": "learnml.accounts.forms.ChangePasswordForm",
+    "set_password": "learnml.accounts.forms.SetPasswordForm",
+    "reset_password_from_key": "learnml.accounts.forms.ResetPasswordKeyForm",
+}
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "courses:dashboard"
 LOGOUT_REDIRECT_URL = "courses:home"
@@ -147,7 +158,16 @@ ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = read("LEARNML_EMAIL_VERIFICATION", "none")
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[LearnML] "
-ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_PREVENT_ENUMERATION = "strict"
+# Of one address within five minutes: a class of 300 comes in at once, with a slip of the finger
+# for each. Those for each account are in learnml/accounts/rates.py and no settings.
+WRONG_PASSWORDS_PER_FIVE_MINUTES = read("LEARNML_WRONG_PASSWORDS_PER_FIVE_MINUTES", 300)
+ACCOUNT_RATE_LIMITS = rates(
+    sign_ups=read("LEARNML_SIGN_UPS_PER_FIVE_MINUTES", 1000),
+    sign_ins=read("LEARNML_SIGN_INS_PER_FIVE_MINUTES", 1000),
+    wrong_passwords=WRONG_PASSWORDS_PER_FIVE_MINUTES,
+    resets=read("LEARNML_PASSWORD_RESETS_PER_FIVE_MINUTES", 300),
+)
 # See NUM_PROXIES below; these are the rate limits of signing in.
 ALLAUTH_TRUSTED_PROXY_COUNT = read("LEARNML_PROXIES", 0)
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"

@@ -1,0 +1,1 @@
+"""Signing up and in, passwords and email addresses: what this site does otherwise than allauth."""
