@@ -43,6 +43,4 @@ def note_name(sender: type[User], instance: User, **kwargs: Any) -> None:
 
 
 def _stored_name(account: User) -> str | None:
-    if account.pk is None:
-        return None
     return User.objects.filter(pk=account.pk).values_list("username", flat=True).first()

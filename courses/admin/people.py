@@ -31,8 +31,8 @@ def _person(request: HttpRequest) -> User:
 
 
 class NewAccountForm(AdminUserCreationForm):
-    def clean_username(self) -> str | None:
-        name = super().clean_username()
+    def clean_username(self) -> str:
+        name: str = super().clean_username()
         if name:
             names.check_free(name)
         return name
@@ -78,13 +78,6 @@ class AccountAdmin(FoldedSearchMixin, UserAdmin):
         # With all that ends with the old one, or not at all.
         with transaction.atomic():
             return super().user_change_password(request, *args, **kwargs)
-
-    def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> User | None:
-        account: User | None = super().get_object(request, *args, **kwargs)
-        if account is not None:
-            # Whose act it is that something ends, such as tokens with a password.
-            account.changed_by = request.user  # type: ignore[attr-defined]
-        return account
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         allowed = super().has_change_permission(request, obj)

@@ -12,10 +12,10 @@ from typing import Any, Final
 from django.contrib.auth.models import Group, Permission, User
 from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.db import DatabaseError, transaction
-from django.db.models import Q
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
 from django.http import HttpRequest
 
+from courses.accounts.names import find_account
 from grader.models import AuditAction
 from grader.origin import current_origin, current_user
 
@@ -72,10 +72,10 @@ def _meant(credentials: Mapping[str, Any]) -> User | None:
         for name in ("username", "email", "login")
         if (value := credentials.get(name)) and "\0" not in str(value)
     ]
-    wanted = Q()
     for text in given:
-        wanted |= Q(username__iexact=text) | Q(email__iexact=text)
-    return User.objects.filter(wanted).order_by("pk").first() if given else None
+        if account := find_account(text):
+            return account
+    return User.objects.filter(email__in=[text.lower() for text in given]).order_by("pk").first()
 
 
 def _before_saving(sender: Any, instance: User, update_fields: Any = None, **_: Any) -> None:

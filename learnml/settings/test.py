@@ -25,7 +25,7 @@ STORAGES = {
 }
 STATIC_ROOT = str(SCRATCH / "static")
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-ACCOUNT_RATE_LIMITS = False
+ACCOUNT_RATE_LIMITS = False  # type: ignore[assignment]  # allauth's word for none
 # All tests have one address.
 ANSWERS_PER_MINUTE = 1_000_000
 if not read("DATABASE_URL", ""):
