@@ -1,8 +1,9 @@
 """Until when a submission is in time, and which are late: read, never stored.
 
 When it was submitted decides, not when a verdict came: neither a long queue nor a GPU that is away
-makes anything late, and no regrade does. What is handed in at the deadline itself is in time.
-Nothing is kept beside the two moments, so that moving a deadline decides anew.
+makes anything late, and no regrade does. A deadline is shown to the minute and holds until that
+minute ends, so that what is handed in at 23:59:59 is in time where pages say 23:59. Nothing is
+kept beside the two moments, so that moving a deadline decides anew.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Case, DateTimeField, F, OuterRef, Q, QuerySet, Subquery, When
-from django.db.models.functions import Coalesce, Greatest
+from django.db.models.functions import Coalesce, Greatest, TruncMinute
+from django.db.models.lookups import GreaterThan, LessThanOrEqual
 
 from .models import Exercise, Extension, Submission
 
-LATE = Q(created_at__gt=F("deadline"))
-"""For submissions `with_deadline`: those that came after it."""
-IN_TIME = Q(deadline__isnull=True) | Q(created_at__lte=F("deadline"))
+_MINUTES = (TruncMinute("created_at"), TruncMinute("deadline"))
+LATE = Q(GreaterThan(*_MINUTES))
+"""For submissions `with_deadline`: those that came after its minute."""
+IN_TIME = Q(deadline__isnull=True) | Q(LessThanOrEqual(*_MINUTES))
 
 
 def with_deadline(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
@@ -57,8 +60,17 @@ def deadline_for(exercise: Exercise, user: User | AnonymousUser) -> datetime | N
 
 def is_late(submission: Submission) -> bool:
     """Return whether it was submitted after its learner's deadline."""
-    deadline = deadline_of(submission)
-    return deadline is not None and submission.created_at > deadline
+    return is_past(deadline_of(submission), submission.created_at)
+
+
+def is_past(deadline: datetime | None, moment: datetime) -> bool:
+    """Return whether a deadline's minute is over at a moment."""
+    return deadline is not None and minute_of(moment) > minute_of(deadline)
+
+
+def minute_of(moment: datetime) -> datetime:
+    """Return the beginning of the minute of a moment, an aware time."""
+    return moment.replace(second=0, microsecond=0)
 
 
 def _read(row: Any) -> datetime | None:

@@ -15,7 +15,7 @@ from courses.models import Chapter, Course
 from gpu_worker.queues import PRIORITY_LEARNER
 
 from . import limits
-from .deadlines import exercises_with_deadline, with_deadline
+from .deadlines import exercises_with_deadline, minute_of, with_deadline
 from .models import (
     AttemptState,
     Draft,
@@ -170,14 +170,14 @@ def exercises_with_end(
 ) -> list[Exercise]:
     """Return the open exercises that have a deadline, the earliest first, as `chapter_exercises`.
 
-    Of one course, or of all; with `after` those alone whose deadline is later.
+    Of one course, or of all; with `after` those alone whose deadline is not past then.
     """
     exercises = exercises_with_deadline(published_exercises(), user)
     exercises = exercises.filter(Q(deadline__isnull=False))
     if course is not None:
         exercises = exercises.filter(chapter__course=course)
     if after is not None:
-        exercises = exercises.filter(Q(deadline__gt=after))
+        exercises = exercises.filter(Q(deadline__gte=minute_of(after)))
     exercises = exercises.defer("statement", "statement_html", "summary", "summary_html")
     return list(_with_results(exercises.order_by(F("deadline"), *IN_ORDER), user))
 

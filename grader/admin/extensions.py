@@ -28,6 +28,10 @@ class ExtensionForm(forms.ModelForm):
         help_text="For graders; the learner sees the new deadline alone.",
     )
 
+    replaces = forms.BooleanField(
+        required=False, widget=forms.HiddenInput, label="Change the extension that there is"
+    )
+
     class Meta:
         model = Extension
         fields = ("exercise", "due_at", "reason")
@@ -54,7 +58,23 @@ class ExtensionForm(forms.ModelForm):
         exercise, due_at = cleaned.get("exercise"), cleaned.get("due_at")
         if exercise and due_at and exercise.due_at and due_at <= exercise.due_at:
             self.add_error("due_at", f"An extension ends after {exercise.due_at:%Y-%m-%d %H:%M}.")
+        if not self.instance.pk and exercise and isinstance(cleaned.get("learner"), User):
+            self._ask_before_a_change(exercise, cleaned["learner"], cleaned.get("replaces", False))
         return cleaned
+
+    def _ask_before_a_change(self, exercise: Exercise, learner: User, agreed: bool) -> None:
+        """Say what a second extension for a learner would change, and offer to do it."""
+        former = Extension.objects.filter(exercise=exercise, user=learner).first()
+        if former is None:
+            return
+        self.fields["replaces"].widget = forms.CheckboxInput()
+        if not agreed:
+            self.add_error(
+                "replaces",
+                f"{learner} has an extension already: until {former.due_at:%Y-%m-%d %H:%M} UTC, "
+                f"given by {former.created_by or 'a deleted account'}, “{former.reason}”. To "
+                "change it to what you wrote, tick this box and save once more.",
+            )
 
 
 @admin.register(Extension)
@@ -64,7 +84,7 @@ class ExtensionAdmin(FoldedSearchMixin, ShortWritesMixin, admin.ModelAdmin):  # 
     list_filter = ("exercise",)
     list_select_related = ("exercise", "user", "created_by")
     search_fields = ("user__username", "user__account_name__folded", "exercise__slug")
-    fields = ("exercise", "learner", "due_at", "reason")
+    fields = ("exercise", "learner", "due_at", "reason", "replaces")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(PERMISSION)
@@ -78,6 +98,8 @@ class ExtensionAdmin(FoldedSearchMixin, ShortWritesMixin, admin.ModelAdmin):  # 
     def save_model(self, request: HttpRequest, obj: Extension, form: Any, change: bool) -> None:
         self.begin_writing(request, obj, change)
         wanted = form.cleaned_data
+        if wanted.get("replaces"):
+            self.message_user(request, "This changed the extension that there was.")
         given = give_extension(
             cast(User, request.user),
             obj.exercise,

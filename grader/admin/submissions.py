@@ -217,7 +217,7 @@ class SubmissionAdmin(FoldedSearchMixin, ReadOnlyMixin, ExactCountOff):
     def shown_deadline(self, submission: Submission) -> str:
         """The learner's own: with an extension, if there is one."""
         deadline = deadline_of(submission)
-        return f"{deadline:%Y-%m-%d %H:%M:%S} UTC" if deadline else "none"
+        return f"{deadline:%Y-%m-%d %H:%M} UTC" if deadline else "none"
 
     @admin.display(description="a person's score")
     def shown_override(self, submission: Submission) -> str:

@@ -193,7 +193,8 @@ class SubmissionSummarySerializer(Linked):
         "a deadline."
     )
     late = serializers.SerializerMethodField(
-        help_text="Whether `created_at` is after `due_at`. When it was graded plays no part."
+        help_text="Whether `created_at` is after the minute of `due_at`. When it was graded "
+        "plays no part."
     )
     claimed_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)

@@ -38,8 +38,8 @@ class Exercise(models.Model):
         "deadline",
         null=True,
         blank=True,
-        help_text="In UTC; empty for none. What is submitted at this very moment is in time. What "
-        "comes later is graded all the same and marked as late; moving the deadline decides anew.",
+        help_text="In UTC; empty for none. It holds until the end of its minute. What comes later "
+        "is graded all the same and marked as late; moving the deadline decides anew.",
     )
 
     # Rendered when saved; pages only read.

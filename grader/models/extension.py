@@ -37,4 +37,4 @@ class Extension(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.user} in {self.exercise} until {self.due_at:%Y-%m-%d %H:%M:%S} UTC"
+        return f"{self.user} in {self.exercise} until {self.due_at:%Y-%m-%d %H:%M} UTC"

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from grader.deadlines import minute_of
 from grader.models import AuditAction, Exercise, Extension
 
 from .audit import record_act
@@ -30,9 +31,9 @@ def give_extension(
     text = checked_reason(reason)
     if exercise.due_at is None:
         raise DecisionRefused("This exercise has no deadline, so nothing is late.", "exercise")
-    if due_at <= exercise.due_at:
+    if minute_of(due_at) <= minute_of(exercise.due_at):
         raise DecisionRefused(
-            f"The deadline is {exercise.due_at:%Y-%m-%d %H:%M:%S} UTC. An extension ends after it.",
+            f"The deadline is {exercise.due_at:%Y-%m-%d %H:%M} UTC. An extension ends after it.",
             "due_at",
         )
     with transaction.atomic():

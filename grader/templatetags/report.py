@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from grader import deadlines
 from grader.models import Submission
@@ -114,11 +116,15 @@ def milliseconds(value: float) -> str:
     return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
 
 
-@register.filter
-def moment(value: datetime) -> str:
-    """Write a moment to the minute, to the second where it has seconds: 31 May 2027, 23:59 UTC."""
+@register.simple_tag
+def moment(value: datetime, to: str = "minute") -> SafeString:
+    """Write a moment `to` the minute or second: in UTC, and with a script in the reader's zone.
+
+    The zone is named either way: 31 May 2027, 23:59 UTC.
+    """
     own = value.astimezone(UTC)
-    return f"{own:%-d %B %Y, %H:%M}{f':{own:%S}' if own.second else ''} UTC"
+    text = f"{own:%-d %B %Y, %H:%M}{f':{own:%S}' if to == 'second' else ''} UTC"
+    return format_html('<time datetime="{}" data-to="{}">{}</time>', own.isoformat(), to, text)
 
 
 @register.filter

@@ -59,18 +59,33 @@ def late_by_database(submission: Submission) -> bool:
     [
         (NOON - MOMENT, False),
         (NOON, False),
-        (NOON + MOMENT, True),
-        (NOON + timedelta(seconds=1), True),
+        (NOON + timedelta(minutes=1) - MOMENT, False),
+        (NOON + timedelta(minutes=1), True),
+        (NOON + timedelta(seconds=61), True),
     ],
 )
-@pytest.mark.parametrize("deadline", [NOON, NOON.astimezone(timezone.get_fixed_timezone(330))])
-def test_the_very_moment_is_in_time_and_the_next_is_late_in_any_time_zone(
+@pytest.mark.parametrize(
+    "deadline",
+    [
+        NOON,
+        NOON.astimezone(timezone.get_fixed_timezone(330)),
+        NOON + timedelta(seconds=40, microseconds=7),
+    ],
+)
+def test_a_deadline_holds_to_the_end_of_its_minute_in_any_time_zone(
     handed_in: Any, exercise: Exercise, at: datetime, deadline: datetime, is_late: bool
 ) -> None:
     due(exercise, deadline)
     submission = handed_in(at)
     assert deadlines.is_late(submission) is is_late
     assert late_by_database(submission) is is_late
+
+
+def test_a_page_calls_a_deadline_past_once_its_minute_is_over() -> None:
+    last = NOON + timedelta(minutes=1) - MOMENT
+    assert not deadlines.is_past(NOON, last)
+    assert deadlines.is_past(NOON, last + MOMENT)
+    assert not deadlines.is_past(None, NOON)
 
 
 def test_without_a_deadline_nothing_is_late(handed_in: Any, exercise: Exercise) -> None:
@@ -91,18 +106,18 @@ def test_an_author_moves_it_in_the_admin_and_is_on_record(
     client: Client, handed_in: Any, exercise: Exercise
 ) -> None:
     due(exercise, NOON)
-    submission = handed_in(NOON + timedelta(seconds=30))
+    submission = handed_in(NOON + timedelta(seconds=90))
     assert late_by_database(submission)
     client.force_login(User.objects.create_superuser("author", password="author-password"))
     url = f"/admin/grader/exercise/{exercise.pk}/change/"
     kept = ("slug", "title", "position", "summary", "statement", "is_published")
     data = {name: getattr(exercise, name) for name in kept}
     data |= {"chapter": exercise.chapter_id, "accepts_submissions": "on"}
-    moved = {"due_at_0": "2027-05-31", "due_at_1": "12:00:30"}
+    moved = {"due_at_0": "2027-05-31", "due_at_1": "12:01:00"}
     assert client.post(url, {**data, **moved}).status_code == 302
     assert not late_by_database(submission)
     latest, *_ = exercise.history.all()
-    assert latest.due_at == NOON + timedelta(seconds=30)
+    assert latest.due_at == NOON + timedelta(minutes=1)
     assert latest.history_user.username == "author"
     assert client.post(url, {**data, "due_at_0": "", "due_at_1": ""}).status_code == 302
     exercise.refresh_from_db()
@@ -159,7 +174,10 @@ class TestNothingLaterMakesItLate:
 
     def test_the_same_request_sent_once_more(self, submit: Submit, exercise: Exercise) -> None:
         first = submit(idempotency_key="one")
-        due(exercise, first.created_at)
+        early = first.created_at - timedelta(minutes=2)
+        Submission.objects.filter(pk=first.pk).update(created_at=early)
+        first.refresh_from_db()
+        due(exercise, early)
         assert submit(idempotency_key="one") == first
         assert not late_by_database(first)
         assert late_by_database(submit("y = 2\n", idempotency_key="two"))
@@ -203,7 +221,7 @@ class TestExtensions:
         with pytest.raises(DecisionRefused, match="ends after it"):
             services.give_extension(grader, exercise, learner, NOON, "Ill.")
         with pytest.raises(NotAllowed):
-            services.give_extension(learner, exercise, learner, NOON + MOMENT, "Ill.")
+            services.give_extension(learner, exercise, learner, NOON + timedelta(minutes=1), "Ill.")
 
     def test_a_grader_gives_and_takes_it_in_the_admin(
         self, client: Client, exercise: Exercise, grader: User, learner: User
@@ -230,6 +248,40 @@ class TestExtensions:
         assert Extension.objects.get().due_at == NOON + timedelta(days=3)
         client.post(f"{url}{extension.pk}/delete/", {"post": "yes"})
         assert not Extension.objects.exists()
+
+    def test_a_second_one_says_that_it_changes_the_first(
+        self, client: Client, exercise: Exercise, grader: User, learner: User
+    ) -> None:
+        due(exercise, NOON)
+        services.give_extension(grader, exercise, learner, NOON + timedelta(days=1), "Ill.")
+        client.force_login(grader)
+        url = "/admin/grader/extension/add/"
+        sent = {
+            "exercise": exercise.pk,
+            "learner": "learner",
+            "due_at_0": "2027-06-03",
+            "due_at_1": "12:00:00",
+            "reason": "Still ill.",
+        }
+        asked = client.post(url, sent).content.decode()
+        assert "learner has an extension already: until 2027-06-01 12:00 UTC" in asked
+        assert "given by grader, “Ill.”" in asked
+        assert '<input type="checkbox" name="replaces"' in asked
+        assert "Still ill." in asked, "what was typed is still there"
+        assert Extension.objects.get().due_at == NOON + timedelta(days=1)
+        done = client.post(url, {**sent, "replaces": "on"}, follow=True).content.decode()
+        assert "This changed the extension that there was." in done
+        extension = Extension.objects.get()
+        assert (extension.due_at, extension.reason) == (NOON + timedelta(days=3), "Still ill.")
+        # Nobody is asked where there is none.
+        assert 'type="hidden" name="replaces"' in client.get(url).content.decode()
+
+    def test_one_within_the_deadlines_own_minute_gives_nothing(
+        self, exercise: Exercise, grader: User, learner: User
+    ) -> None:
+        due(exercise, NOON)
+        with pytest.raises(DecisionRefused):
+            services.give_extension(grader, exercise, learner, NOON + timedelta(seconds=59), "Ill.")
 
 
 class TestWhereItIsShown:
@@ -278,6 +330,13 @@ class TestWhereItIsShown:
         texts = [client.get(each.get_absolute_url()).content.decode() for each in both]
         assert "In time: due" in texts[0]
         assert "Late: it was due" in texts[1]
+        # In UTC until the script writes it in the reader's zone; the same for all moments.
+        written = (
+            '<time datetime="2027-05-31T12:00:00+00:00" data-to="minute">31 May 2027, 12:00 UTC'
+        )
+        assert written in texts[0]
+        for text in texts:
+            assert text.count("<time ") == text.count("data-to=") >= 2
         rows = client.get("/submissions/").content.decode()
         assert rows.count(">late</span>") == 1
 
@@ -361,16 +420,14 @@ class TestWhereItIsShown:
             page = client.get(f"{url}?late={value}").content.decode()
             assert there.public_id in page
             assert gone.public_id not in page
-        assert (
-            "2027-05-31 12:00:00 UTC" in client.get(f"{url}{both[1].pk}/change/").content.decode()
-        )
+        assert "2027-05-31 12:00 UTC" in client.get(f"{url}{both[1].pk}/change/").content.decode()
 
 
 def test_a_regrade_can_choose_by_lateness(
     handed_in: Any, exercise: Exercise, api: Api, grader: User
 ) -> None:
     due(exercise, NOON)
-    for at in (NOON, NOON + MOMENT):
+    for at in (NOON, NOON + timedelta(minutes=1)):
         tasks.record_verdict(messages.verdict(handed_in(at)))
     body = {"dry_run": True, "filter": {"late": True}}
     run = api(grader, "read", "grade").post(f"{ROOT}/regrades/", body, format="json").json()

@@ -16,7 +16,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from grader import queries, waiting
-from grader.deadlines import deadline_for
+from grader.deadlines import deadline_for, is_past
 from grader.models import Draft, Exercise, NodeKind, Submission, Track
 from grader.registry import find_spec
 from grader.services import keep_draft
@@ -238,7 +238,7 @@ def show_exercise(
         "has_home_script": track == Track.NUMPY,
         "now": now,
         "deadline": deadline,
-        "is_past_deadline": deadline is not None and deadline < now,
+        "is_past_deadline": is_past(deadline, now),
         "submissions": own[:OWN_SUBMISSIONS_SHOWN],
     }
     response = render(request, "grader/exercise.html", context)

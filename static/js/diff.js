@@ -9,6 +9,7 @@ export async function showComparison(form) {
     const diff = page.querySelector(".diff");
     if (!response.ok || !diff) throw new TypeError(`status ${response.status}`);
     form.querySelector("[data-compare-result]").replaceChildren(diff);
+    diff.dispatchEvent(new Event("learnml:added", { bubbles: true }));
     diff.querySelector("h3").focus();
   } catch {
     location.assign(`${form.action}?${query}`);

@@ -161,3 +161,23 @@ for (const box of document.querySelectorAll(".math-display, .scroll, .table-scro
 // A font makes a formula wider in a box that stays as it is. What is far is measured when it comes near.
 const isLaidOut = (box) => box.checkVisibility?.({ contentVisibilityAuto: true }) ?? true;
 document.fonts?.addEventListener("loadingdone", () => tune([...document.querySelectorAll(".math-display")].filter(isLaidOut)));
+
+// --- moments: written in UTC, shown in the reader's own time zone, which is named --------------------------
+const ENGLISH = navigator.languages?.find((language) => /^en\b/.test(language)) ?? "en-GB";
+const written = new Intl.DateTimeFormat(ENGLISH, {
+  day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
+  hourCycle: "h23", timeZoneName: "short", calendar: "gregory", numberingSystem: "latn",
+});
+
+function showInOwnZone(root) {
+  for (const time of root.querySelectorAll("time[data-to]")) {
+    const moment = new Date(time.dateTime);
+    if (Number.isNaN(moment.getTime())) continue;
+    const part = Object.fromEntries(written.formatToParts(moment).map(({ type, value }) => [type, value]));
+    const second = time.dataset.to === "second" ? `:${part.second}` : "";
+    time.title ||= time.textContent;
+    time.textContent = `${part.day} ${part.month} ${part.year}, ${part.hour}:${part.minute}${second} ${part.timeZoneName}`;
+  }
+}
+showInOwnZone(document);
+document.addEventListener("learnml:added", (event) => showInOwnZone(event.target));

@@ -20,6 +20,7 @@ from tests.platform.instance import DEMO_PASSWORD, Instance
 
 pytestmark = [pytest.mark.browser, pytest.mark.services]
 PATH = "/exercises/rmsnorm/"
+SITE_SCRIPT = Path(__file__).parents[2] / "static/js/site.js"
 RUN = re.compile("^Run the . public cases$")
 # A second on an idle machine; this one runs other tests too.
 
@@ -417,3 +418,40 @@ def test_all_of_it_works_without_script(
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.locator("[data-run-result]")).to_contain_text("Ran to its end")
     plain.close()
+
+
+@pytest.mark.parametrize(
+    ("zone", "language", "minute", "second"),
+    [
+        ("Asia/Kolkata", "en-US", "1 June 2027, 05:29 GMT+5:30", "31 May 2027, 17:30:07 GMT+5:30"),
+        ("America/New_York", "en-US", "31 May 2027, 19:59 EDT", "31 May 2027, 08:00:07 EDT"),
+        ("Europe/Berlin", "de-DE", "1 June 2027, 01:59 CEST", "31 May 2027, 14:00:07 CEST"),
+        ("UTC", "fa-IR", "31 May 2027, 23:59 UTC", "31 May 2027, 12:00:07 UTC"),
+    ],
+)
+def test_moments_are_shown_in_the_readers_zone_which_is_named(
+    chromium: Browser, zone: str, language: str, minute: str, second: str
+) -> None:
+    context = chromium.new_context(timezone_id=zone, locale=language)
+    page = context.new_page()
+    page.set_content(
+        '<p>Due <time datetime="2027-05-31T23:59:00+00:00" data-to="minute">31 May 2027, 23:59 UTC'
+        '</time></p><h3><time datetime="2027-05-31T12:00:07.5+00:00" data-to="second">31 May 2027, '
+        "12:00:07 UTC</time></h3><time datetime='2027-05-31'>a day</time><button></button>"
+    )
+    page.add_script_tag(path=SITE_SCRIPT, type="module")
+    expect(page.locator("p time")).to_have_text(minute)
+    expect(page.locator("p time")).to_have_attribute("title", "31 May 2027, 23:59 UTC")
+    expect(page.locator("h3 time")).to_have_text(second)
+    expect(page.locator("body > time")).to_have_text("a day")
+    # What a comparison brings into the page is told of by an event.
+    page.evaluate("""() => {
+        const part = document.createElement("section");
+        part.append(document.querySelector("p").cloneNode(true));
+        const time = part.querySelector("time");
+        [time.textContent, time.title] = ["31 May 2027, 23:59 UTC", ""];
+        document.body.append(part);
+        part.dispatchEvent(new Event("learnml:added", { bubbles: true }));
+    }""")
+    expect(page.locator("section time")).to_have_text(minute)
+    context.close()
