@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 
 
 class LastOperatorError(Exception):
@@ -33,6 +34,15 @@ def keep_an_operator(user: User) -> None:
     Raises:
         LastOperatorError: the account can and no other.
     """
-    others = User.objects.select_for_update().filter(is_superuser=True, is_active=True)
-    if user.is_superuser and not others.exclude(pk=user.pk).exists():
+    list(_operators().select_for_update().values_list("pk", flat=True))
+    if is_last_operator(user):
         raise LastOperatorError
+
+
+def is_last_operator(user: User) -> bool:
+    """Return whether the account, as it is stored, can run the site and no other can."""
+    return list(_operators().values_list("pk", flat=True)[:2]) == [user.pk]
+
+
+def _operators() -> QuerySet[User]:
+    return User.objects.filter(is_superuser=True, is_active=True)

@@ -19,9 +19,10 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from courses.accounts import names, rights
-from courses.accounts.services import LastOperatorError, keep_an_operator
+from courses.accounts.services import LastOperatorError, is_last_operator, keep_an_operator
 
 from .searching import FoldedSearchMixin
+from .writing import ShortWritesMixin, Stale
 
 admin.site.unregister((User, Group, EmailAddress))
 
@@ -46,6 +47,14 @@ class SetPasswordForm(AdminPasswordChangeForm):
             "{}<p>The account’s API tokens end with the old password.</p>", password.help_text
         )
 
+    def save(self, commit: bool = True) -> User:
+        user: User = super().save(commit=False)  # Hashes, for which nobody waits to write.
+        if commit:
+            # With all that ends with the old password, or not at all.
+            with transaction.atomic():
+                user.save()
+        return user
+
 
 class AccountForm(UserChangeForm):
     """Keeps names apart, and one account that can run the site."""
@@ -59,25 +68,28 @@ class AccountForm(UserChangeForm):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         stays = all(cleaned.get(flag, True) for flag in ("is_active", "is_superuser"))
-        if self.instance.is_superuser and not stays:
-            try:
-                keep_an_operator(self.instance)
-            except LastOperatorError as error:
-                self.add_error(None, str(error))
+        if not stays and is_last_operator(self.instance):
+            self.add_error(None, str(LastOperatorError()))
         return cleaned
 
 
 @admin.register(User)
-class AccountAdmin(FoldedSearchMixin, UserAdmin):
+class AccountAdmin(FoldedSearchMixin, ShortWritesMixin, UserAdmin):  # type: ignore[misc]
     form = AccountForm
     add_form = NewAccountForm
     change_password_form = SetPasswordForm
     search_fields = (*UserAdmin.search_fields, "account_name__folded")
 
-    def user_change_password(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        # With all that ends with the old one, or not at all.
-        with transaction.atomic():
-            return super().user_change_password(request, *args, **kwargs)
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        # Without Django's transaction round it, in which a password would be hashed.
+        return self._add_view(request, *args, **kwargs)  # type: ignore[attr-defined]
+
+    def look_again(self, request: HttpRequest, obj: User, change: bool) -> None:
+        if change and not (obj.is_superuser and obj.is_active):
+            try:
+                keep_an_operator(obj)
+            except LastOperatorError:
+                raise Stale from None
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         allowed = super().has_change_permission(request, obj)

@@ -44,10 +44,22 @@ class AccountAdapter(DefaultAccountAdapter):
             names.check_free(name)
         return name
 
+    def save_user(
+        self, request: HttpRequest, user: AbstractBaseUser, form: Any, commit: bool = True
+    ) -> AbstractBaseUser:
+        # Hashes the password, for which nobody waits to write.
+        super().save_user(request, user, form, commit=False)
+        if commit:
+            # With its name, or not at all.
+            with transaction.atomic():
+                user.save()
+        return user
+
     def set_password(self, user: AbstractBaseUser, password: str) -> None:
+        user.set_password(password)
         # With all that ends with the old one, or not at all.
         with transaction.atomic():
-            super().set_password(user, password)
+            user.save()
 
     def send_confirmation_mail(
         self, request: HttpRequest, emailconfirmation: Any, signup: bool

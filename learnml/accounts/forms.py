@@ -10,7 +10,7 @@ from allauth.account.utils import user_pk_to_url_str
 from allauth.core.exceptions import ImmediateHttpResponse
 from django import forms
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.http import HttpRequest
 from django.shortcuts import render
 from django.urls import reverse
@@ -32,8 +32,7 @@ class SignupForm(allauth_forms.SignupForm):
 
     def save(self, request: HttpRequest) -> User:
         try:
-            with transaction.atomic():
-                user: User = super().save(request)
+            user: User = super().save(request)
         except IntegrityError:
             # Two people chose one name at the same moment, and both were told that it is free.
             self.add_error("username", names.TAKEN)
