@@ -1,4 +1,5 @@
-"""`/healthz`: this process answers. `/readyz`: database and queue answer, and how grading goes.
+"""`/healthz`: this process answers. `/readyz`: database and queue take what is written, and how
+grading goes.
 
 Answered by a middleware in front of everything else: a probe asks by an address, not by the
 site's name, over plain HTTP, and must not depend on sessions.
@@ -7,13 +8,19 @@ site's name, over plain HTTP, and must not depend on sessions.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import redis
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, Min
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils import timezone
@@ -25,6 +32,12 @@ logger = logging.getLogger(__name__)
 # Workers report every 30 s; one that missed three reports is not counted.
 NODE_TIMEOUT = timedelta(seconds=100)
 QUEUE_TIMEOUT_SECONDS = 1.0
+WRITE_PATIENCE_MS: Final = 2_000
+REMEMBERED_SECONDS = 1.0
+ROOM_BYTES: Final = 1 << 20
+OK: Final = "ok"
+READ_ONLY: Final = "read only"
+UNREACHABLE: Final = "unreachable"
 
 
 class HealthMiddleware:
@@ -47,29 +60,115 @@ def healthz() -> HttpResponse:
 
 
 def readyz() -> HttpResponse:
-    """Answer 200 if pages and submissions can be served, else 503; the JSON says what fails."""
-    database, grading = _database()
-    queue = queue_answers()
+    """Answer 200 if pages and submissions can be served, else 503; the JSON says what fails.
+
+    "read only" is a database or queue that answers and takes nothing: its disk is full, or another
+    writer does not let go.
+    """
+    database = _database_state()
+    queue = queue_state()
     body = {
-        "ready": database and queue,
-        "database": "ok" if database else "unreachable",
-        "queue": "ok" if queue else "unreachable",
-        **grading,
+        "ready": database == queue == OK,
+        "database": database,
+        "queue": queue,
+        **_grading(),
     }
     return JsonResponse(body, status=200 if body["ready"] else 503)
 
 
-def _database() -> tuple[bool, dict[str, Any]]:
+def _database_state() -> str:
+    if not _database_reads():
+        return UNREACHABLE
+    return OK if database_takes_writes() else READ_ONLY
+
+
+def _database_reads() -> bool:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-        return True, {
+    except DatabaseError as error:
+        logger.warning("The database is not ready: %s", error)
+        return False
+    return True
+
+
+class _Remembered:
+    """An answer that is good for a moment, so that probes cannot be used to keep a disk busy."""
+
+    def __init__(self, find_out: Callable[[], Any]) -> None:
+        self._find_out = find_out
+        self._lock = threading.Lock()
+        self.forget()
+
+    def forget(self) -> None:
+        self._answer: Any = None
+        self._until = 0.0
+
+    def __call__(self) -> Any:
+        with self._lock:
+            if time.monotonic() >= self._until:
+                self._answer = self._find_out()
+                self._until = time.monotonic() + REMEMBERED_SECONDS
+            return self._answer
+
+
+@_Remembered
+def database_takes_writes() -> bool:
+    """Tell whether a transaction that writes begins within seconds, and finds room."""
+    try:
+        with _short_patience(), transaction.atomic(), connection.cursor() as cursor:
+            if connection.vendor == "sqlite":
+                # It has the only writer's lock by now.
+                _find_room(Path(settings.DATA_DIR))
+            else:
+                # A number for the transaction has to be on disk before the commit is.
+                cursor.execute("SELECT txid_current()")
+    except (DatabaseError, OSError) as error:
+        logger.warning("The database takes no writes: %s", error)
+        return False
+    return True
+
+
+def _find_room(folder: Path) -> None:
+    """Take as much of the disk as a few saves need, and give it back.
+
+    Raises:
+        OSError: there is not so much, or the disk cannot be written.
+    """
+    with tempfile.TemporaryFile(dir=folder) as file:
+        os.posix_fallocate(file.fileno(), 0, ROOM_BYTES)
+
+
+@contextmanager
+def _short_patience() -> Iterator[None]:
+    """Wait for another writer for a second or two, not as long as a page would."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("PRAGMA busy_timeout")
+            (usual,) = cursor.fetchone()
+            cursor.execute(f"PRAGMA busy_timeout = {WRITE_PATIENCE_MS}")
+        else:
+            cursor.execute("SHOW lock_timeout")
+            (usual,) = cursor.fetchone()
+            cursor.execute(f"SET lock_timeout = {WRITE_PATIENCE_MS}")
+    try:
+        yield
+    finally:
+        with suppress(DatabaseError), connection.cursor() as cursor:
+            if connection.vendor == "sqlite":
+                cursor.execute(f"PRAGMA busy_timeout = {usual}")
+            else:
+                cursor.execute("SELECT set_config('lock_timeout', %s, false)", [usual])
+
+
+def _grading() -> dict[str, Any]:
+    try:
+        return {
             "oldest_queued_seconds": oldest_queued_seconds(),
             "workers": workers_per_queue(),
         }
-    except DatabaseError as error:
-        logger.warning("The database is not ready: %s", error)
-        return False, {"oldest_queued_seconds": None, "workers": None}
+    except DatabaseError:
+        return {"oldest_queued_seconds": None, "workers": None}
 
 
 def oldest_queued_seconds() -> float | None:
@@ -91,8 +190,9 @@ def workers_per_queue() -> dict[str, int]:
     return {QUEUE_CPU: 0, QUEUE_GPU: 0} | {row["queue"]: row["count"] for row in counts}
 
 
-def queue_answers() -> bool:
-    """Tell whether the broker answers PING within a second."""
+@_Remembered
+def queue_state() -> str:
+    """Ask the broker within a second whether it is there, and whether it takes a key."""
     url = settings.REDIS_URL or f"unix://{settings.QUEUE_SOCKET}"
     client = redis.Redis.from_url(
         url,
@@ -101,9 +201,14 @@ def queue_answers() -> bool:
         retry=None,
     )
     try:
-        return bool(client.ping())
+        client.set("site_ready", 1, ex=60)
+    except redis.ResponseError as error:
+        # It answers: with a full disk or memory, it says that it takes nothing.
+        logger.warning("The queue takes nothing: %s", error)
+        return READ_ONLY
     except redis.RedisError as error:
         logger.warning("The queue is not ready: %s", error)
-        return False
+        return UNREACHABLE
     finally:
         client.close()
+    return OK

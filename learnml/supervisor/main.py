@@ -95,11 +95,13 @@ def _run(config: Config, output: Output, supervisor: Supervisor) -> int:
             supervisor.add(spec)
     late = [spec for spec in specs if not spec.early]
     if _wait_for_page(config, output, supervisor, LATEST_START_SECONDS):
+        supervisor.is_up = True
         _announce(config, output, started_at)
         _add(supervisor, late)
     else:
         _add(supervisor, late)
         if _wait_for_page(config, output, supervisor, float("inf")):
+            supervisor.is_up = True
             _announce(config, output, started_at)
     supervisor.run()
     output.say("Stopping ...")

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TextIO
 
 NAME_WIDTH = 9
-COLOURS = {"queue": 35, "prepare": 33, "web": 32, "worker": 36, "control": 34, "scheduler": 90}
+COLOURS = {
+    "queue": 35,
+    "cache": 35,
+    "prepare": 33,
+    "web": 32,
+    "worker": 36,
+    "control": 34,
+    "scheduler": 90,
+}
 MAX_LINE_CHARACTERS = 4_000
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Output:
@@ -30,5 +40,10 @@ class Output:
         self._write(f"{text}\n")
 
     def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError as error:
+            # A full disk under the log is no reason to stop what needs none.
+            if error.errno not in NO_ROOM:
+                raise

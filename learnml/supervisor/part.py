@@ -13,11 +13,11 @@ from .processes import ProcessSpec
 from .watchdog import Watchdog, die_with_parent, kill_group
 
 FIRST_DELAY_SECONDS = 0.5
-LONGEST_DELAY_SECONDS = 30.0
+LONGEST_DELAY_SECONDS = 60.0
 # A part that ran this long was well; its next failure counts as the first.
 STABLE_SECONDS = 20.0
-# One that ends by itself so often in a row, each time sooner than that, will not come up.
-HOPELESS_AFTER_ENDS = 5
+# One that ends by itself so often in a row, each time sooner than that, needs somebody to look.
+FAILING_AFTER_ENDS = 5
 LAST_LINES_KEPT = 15
 
 
@@ -97,19 +97,20 @@ class Part:
         self._process = None
 
     @property
-    def is_hopeless(self) -> bool:
-        """Tell whether the part ended by itself at every start lately.
+    def is_failing(self) -> bool:
+        """Tell whether the part ended by itself at every start lately; being killed does not count.
 
-        One that is killed is started again for ever: what kills it is outside of it.
+        It is started again all the same: a full disk, say, gets room, and the others go on.
         """
-        return self.ends_in_a_row >= HOPELESS_AFTER_ENDS
+        return self.ends_in_a_row >= FAILING_AFTER_ENDS
 
     def plan_restart(self, now: float, code: int) -> float:
         """Count an end with this exit code; return after how many seconds to start again."""
         if now - self._started_at > STABLE_SECONDS:
             self.failures = self.ends_in_a_row = 0
         self.ends_in_a_row = self.ends_in_a_row + 1 if code >= 0 else 0
-        delay = min(FIRST_DELAY_SECONDS * 2.0**self.failures, LONGEST_DELAY_SECONDS)
+        # A thousand failures would be beyond what a float holds.
+        delay = min(FIRST_DELAY_SECONDS * 2.0 ** min(self.failures, 16), LONGEST_DELAY_SECONDS)
         self.failures += 1
         self.start_again_at = now + delay
         return delay

@@ -38,6 +38,8 @@ class Supervisor:
         self._decoders: dict[str, codecs.IncrementalDecoder] = {}
         self._signals = 0
         self._watchdog = Watchdog()
+        self.is_up = False
+        """Whether the first page has been answered: from then on no part ends the others."""
 
     def __enter__(self) -> Supervisor:
         waking, woken = os.pipe()
@@ -130,17 +132,32 @@ class Supervisor:
         for part in self._parts:
             if part.start_again_at is not None:
                 if now >= part.start_again_at:
-                    self._start(part)
+                    self._start_again(part)
             elif (code := part.exit_code()) is not None:
                 self._drain(part)
                 # What the dead process left behind may hold its port or its task.
                 self._forget(part)
                 delay = part.plan_restart(now, code)
-                if part.is_hopeless:
-                    raise StartError(hopeless_text(part, code))
-                self._output.say(
-                    f"{part.name} ended ({exit_text(code)}); starting it again in {delay:g} s."
-                )
+                if part.is_failing and part.spec.early and not self.is_up:
+                    raise StartError(f"{failing_text(part, code)}So everything was stopped.")
+                if part.is_failing:
+                    self._output.say(
+                        f"{failing_text(part, code)}The others go on; trying again in {delay:g} s."
+                    )
+                else:
+                    self._output.say(
+                        f"{part.name} ended ({exit_text(code)}); starting it again in {delay:g} s."
+                    )
+
+    def _start_again(self, part: Part) -> None:
+        try:
+            self._start(part)
+        except StartError as error:
+            # The machine lacks something at the moment, such as memory.
+            if not self.is_up:
+                raise
+            delay = part.plan_restart(time.monotonic(), 1)
+            self._output.say(f"{error} Trying again in {delay:g} s.")
 
     def _forget(self, part: Part) -> None:
         for key in list(self._selector.get_map().values()):
@@ -197,10 +214,10 @@ class Supervisor:
             self._forget(part)
 
 
-def hopeless_text(part: Part, code: int) -> str:
+def failing_text(part: Part, code: int) -> str:
     """Say that a part does not come up, with the last that it wrote."""
-    lines = "".join(f"\n  {line}" for line in part.last_lines)
+    lines = "".join(f"\n  {line}" for line in part.last_lines) or " none."
     return (
         f"{part.name} ended {part.ends_in_a_row} times in a row soon after its start "
-        f"({exit_text(code)}), so everything was stopped. Its last lines:{lines}"
+        f"({exit_text(code)}). Its last lines:{lines}\n"
     )

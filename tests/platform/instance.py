@@ -101,11 +101,14 @@ class Instance:
         self.base_url = f"http://127.0.0.1:{self.environment['PORT']}"
         self.process: subprocess.Popen[bytes] | None = None
 
+    def command(self) -> list[str]:
+        return [*with_this_process(), str(runtime_python()), "manage.py", "up"]
+
     def start(self) -> Instance:
         """Start without waiting."""
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [*with_this_process(), str(runtime_python()), "manage.py", "up"],
+                self.command(),
                 cwd=PROJECT,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,

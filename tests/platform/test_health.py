@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import timedelta
+from pathlib import Path
 from unittest import mock
 
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.test import Client
 from django.utils import timezone
 from model_bakery import baker
@@ -16,9 +18,16 @@ from grader.models import Exercise, Submission, WorkerNode
 from learnml import health
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_remembered(settings: Settings, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    health.database_takes_writes.forget()
+    health.queue_state.forget()
+
+
 @pytest.fixture
 def queue_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health, "queue_answers", lambda: True)
+    monkeypatch.setattr(health, "queue_state", lambda: "ok")
 
 
 def test_healthz_needs_neither_database_nor_queue(client: Client) -> None:
@@ -62,6 +71,50 @@ def test_not_ready_without_the_database(client: Client, queue_is_up: None) -> No
         response = client.get("/readyz")
     assert response.status_code == 503
     assert response.json()["database"] == "unreachable"
+
+
+@pytest.mark.django_db
+def test_not_ready_while_the_disk_is_full(
+    client: Client, queue_is_up: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "ROOM_BYTES", 1 << 60)
+    response = client.get("/readyz")
+    assert (response.status_code, response.json()["ready"]) == (503, False)
+    if connection.vendor == "sqlite":
+        assert response.json()["database"] == "read only"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has many writers")
+def test_not_ready_while_another_writer_does_not_let_go(
+    client: Client, queue_is_up: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "WRITE_PATIENCE_MS", 10)
+    other = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        response = client.get("/readyz")
+        assert response.status_code == 503
+        assert response.json()["database"] == "read only"
+    finally:
+        other.close()
+    health.database_takes_writes.forget()
+    assert client.get("/readyz").json()["database"] == "ok"
+    with connection.cursor() as cursor:
+        # As a page waits again.
+        assert cursor.execute("PRAGMA busy_timeout").fetchone() == (20_000,)
+
+
+@pytest.mark.django_db
+def test_probes_that_come_often_write_once(
+    client: Client, queue_is_up: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[Path] = []
+    monkeypatch.setattr(health, "REMEMBERED_SECONDS", 1_000.0)
+    monkeypatch.setattr(health, "_find_room", looks.append)
+    for _ in range(5):
+        assert client.get("/readyz").status_code == 200
+    assert len(looks) == (1 if connection.vendor == "sqlite" else 0)
 
 
 @pytest.mark.django_db

@@ -21,7 +21,7 @@ from pytest_django.fixtures import Settings
 from gpu_worker import queues
 from gpu_worker.protocol import GradeJob, Track, Verdict
 from gpu_worker.signing import SignedMessage, WorkerKey
-from learnml.health import queue_answers
+from learnml.health import queue_state
 from tests.platform.instance import PATIENCE_SECONDS, PROJECT, free_port, wait_for
 from tests.platform.redis_server import running
 
@@ -191,7 +191,8 @@ def test_over_tls_a_strange_certificate_is_refused_and_the_cache_is_apart(
     tls_queue: Queue, settings: Settings
 ) -> None:
     settings.REDIS_URL = tls_queue.site
-    assert queue_answers()
+    queue_state.forget()
+    assert queue_state() == "ok"
     cache = tls_queue.as_user(tls_queue.cache)
     assert cache.set("learnml:2:throttle", 1)
     for forbidden in (lambda: cache.get("unacked"), lambda: cache.lpush("cpu", "job")):
@@ -200,7 +201,8 @@ def test_over_tls_a_strange_certificate_is_refused_and_the_cache_is_apart(
     # The system's authorities have not signed it: an address without one does not get in.
     strange = replace(tls_queue, site=tls_queue.site.partition("?")[0])
     settings.REDIS_URL = strange.site
-    assert not queue_answers()
+    queue_state.forget()
+    assert queue_state() == "unreachable"
     app = Celery("site")
     app.config_from_object(queues.celery_settings(strange.site))
     with app.connection() as connection, pytest.raises(OperationalError, match="certificate"):

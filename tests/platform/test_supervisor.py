@@ -10,12 +10,14 @@ import stat
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from learnml.supervisor.config import read_config
 from learnml.supervisor.main import command_line
+from learnml.supervisor.output import Output
 from learnml.supervisor.part import Part
 from learnml.supervisor.processes import ProcessSpec
 from learnml.supervisor.watchdog import Watchdog
@@ -291,8 +293,11 @@ def test_queue_with_another_password_is_refused(
     assert "wrong" not in refused.stderr.replace("WRONGPASS", "")
 
 
-def supervise(code: str) -> subprocess.CompletedProcess[str]:
-    """Run one part, a Python program, under a supervisor that waits for nothing."""
+def supervise(code: str, *, is_up: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run one part, a Python program, under a supervisor, beside one that only sleeps.
+
+    It goes on until the part has ended eight times, if nothing stops it sooner.
+    """
     script = f"""
 import sys
 from learnml.supervisor import part
@@ -304,8 +309,13 @@ from learnml.supervisor.supervisor import Supervisor
 part.FIRST_DELAY_SECONDS = part.LONGEST_DELAY_SECONDS = 0.01
 try:
     with Supervisor(read_config(), Output(sys.stdout)) as supervisor:
-        supervisor.add(ProcessSpec("part", (sys.executable, "-c", {code!r}), {{}}))
-        supervisor.run()
+        supervisor.is_up = {is_up}
+        supervisor.add(ProcessSpec("other", ("sleep", "1000"), {{}}))
+        supervisor.add(ProcessSpec("part", (sys.executable, "-c", {code!r}), {{}}, early=True))
+        failing = supervisor._parts[1]
+        while failing.ends_in_a_row < 8:
+            supervisor.turn(1.0)
+        print("the other runs:", supervisor.is_running("other"))
 except StartError as error:
     sys.exit(str(error))
 """
@@ -318,28 +328,58 @@ except StartError as error:
     )
 
 
+FAILS = "import sys; print('the reason'); sys.exit(3)"
+
+
 def test_part_that_never_comes_up_ends_the_start_with_its_last_lines() -> None:
-    ended = supervise("import sys; print('the reason'); sys.exit(3)")
+    ended = supervise(FAILS)
     assert ended.returncode == 1
     assert "part ended 5 times in a row soon after its start (exit code 3)" in ended.stderr
     assert "the reason" in ended.stderr
-    assert ended.stdout.count("the reason") == 5
+    assert ended.stdout.count("part      | the reason") == 5
 
 
-def test_only_ends_of_its_own_soon_after_each_start_make_a_part_hopeless(tmp_path: Path) -> None:
+def test_part_that_fails_later_leaves_the_others_alone_and_is_tried_again() -> None:
+    ended = supervise(FAILS, is_up=True)
+    assert ended.returncode == 0, ended.stderr
+    assert "the other runs: True" in ended.stdout
+    assert "part ended 8 times in a row soon after its start (exit code 3)" in ended.stdout
+    assert "Its last lines:\n  the reason\n" in ended.stdout
+    assert "The others go on; trying again in" in ended.stdout
+
+
+def test_pauses_grow_to_a_minute(tmp_path: Path) -> None:
+    watchdog = Watchdog()
+    part = Part(ProcessSpec("part", ("true",), {}), tmp_path, watchdog)
+    delays = [part.plan_restart(now=1.0, code=1) for _ in range(10)]
+    assert delays == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
+    watchdog.dismiss()
+
+
+def test_only_ends_of_its_own_soon_after_each_start_count_as_failing(tmp_path: Path) -> None:
     watchdog = Watchdog()
     part = Part(ProcessSpec("part", ("true",), {}), tmp_path, watchdog)
     for _ in range(10):
         part.plan_restart(now=1.0, code=-signal.SIGKILL)
-    assert not part.is_hopeless, "what kills it is outside of it, and may go away"
+    assert not part.is_failing, "what kills it is outside of it, and may go away"
     for _ in range(4):
         part.plan_restart(now=1.0, code=1)
     part.plan_restart(now=3600.0, code=1)
-    assert not part.is_hopeless, "it was well in between"
+    assert not part.is_failing, "it was well in between"
     for _ in range(4):
         part.plan_restart(now=1.0, code=1)
-    assert part.is_hopeless
+    assert part.is_failing
     watchdog.dismiss()
+
+
+def test_a_log_on_a_full_disk_costs_lines_and_nothing_else() -> None:
+    went_on = False
+    with suppress(OSError), Path("/dev/full").open("w") as full:
+        output = Output(full)
+        output.say("nobody reads this")
+        output.part("web", "nor this")
+        went_on = True
+    assert went_on
 
 
 def test_data_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,100 @@
+"""A disk that is full: pages go on, nothing is promised, and all comes back with room."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.platform.client import Client, chapter_listing
+from tests.platform.instance import PATIENCE_SECONDS, Instance, wait_for
+
+pytestmark = pytest.mark.services
+
+DISK_MEGABYTES = 160
+
+
+class OnSmallDisk(Instance):
+    """An instance that alone sees a small disk in the place of its data folder."""
+
+    def command(self) -> list[str]:
+        user = [] if os.getuid() == 0 else ["--map-root-user"]
+        mount = (
+            f'mount -t tmpfs -o size={DISK_MEGABYTES}m,mode=0700 none "$0" && '
+            'cp -a "$1/." "$0/" && shift && exec "$@"'
+        )
+        seed = self.data_dir.with_name("seed")
+        return [
+            *("unshare", "--mount", *user, "sh", "-c", mount, str(self.data_dir), str(seed)),
+            *super().command(),
+        ]
+
+    @property
+    def disk(self) -> Path:
+        """The data folder as the instance sees it."""
+        pid = self.part_pid("web")
+        assert pid is not None
+        return Path(f"/proc/{pid}/root{self.data_dir}")
+
+    def fill_disk(self) -> None:
+        subprocess.run(
+            ["dd", "if=/dev/zero", f"of={self.disk}/filler", "bs=64k"],
+            capture_output=True,
+            check=False,
+        )
+
+    def make_room(self) -> None:
+        (self.disk / "filler").unlink()
+
+
+@pytest.fixture
+def instance(prepared_data: Path, tmp_path: Path) -> Iterator[OnSmallDisk]:
+    instance = OnSmallDisk(tmp_path / "data", LEARNML_STATIC_ROOT=str(prepared_data / "static"))
+    instance.data_dir.mkdir()
+    seed = tmp_path / "seed"
+    subprocess.run(["cp", "-a", str(prepared_data), str(seed)], check=True)
+    subprocess.run(["rm", "-rf", str(seed / "static")], check=True)
+    instance.start().wait_until_ready()
+    try:
+        yield instance
+    finally:
+        instance.end()
+
+
+def test_pages_go_on_and_all_comes_back_with_room(instance: OnSmallDisk) -> None:
+    instance.wait_until_graders_work()
+    client = Client(instance.base_url, "learner")
+    first = client.submit(chapter_listing())
+    assert client.verdict(first)["outcome"] == "accepted"
+    web = instance.part_pid("web")
+
+    instance.fill_disk()
+    wait_for(
+        lambda: instance.ready_report().get("ready") is False, PATIENCE_SECONDS, "not to be ready"
+    )
+    assert instance.ready_report()["database"] == "read only"
+    for path in ("/", "/exercises/rmsnorm/"):
+        assert instance.get(path)[0] == 200, path
+    assert client.call("GET", f"submissions/{first}/")["outcome"] == "accepted"
+    with pytest.raises(AssertionError, match=r"submissions/: 50\d "):
+        client.submit(chapter_listing())
+    # The queue cannot go on; its end is no reason for others to end.
+    wait_for(
+        lambda: re.search(r"queue ended .*(starting it|trying) again", instance.output()),
+        PATIENCE_SECONDS,
+        "the queue to be tried again",
+    )
+    assert instance.part_pid("web") == web
+
+    instance.make_room()
+    wait_for(
+        lambda: instance.ready_report().get("ready"),
+        2 * PATIENCE_SECONDS,
+        f"to be ready again:\n{instance.output()[-2000:]}",
+    )
+    assert client.verdict(client.submit(chapter_listing()))["outcome"] == "accepted"
+    assert instance.part_pid("web") == web
