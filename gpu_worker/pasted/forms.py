@@ -16,7 +16,7 @@ DOCUMENTS: Final = {
     "<html": "an HTML page",
     "<?xml": "an XML document",
 }
-FENCE: Final = re.compile(r"\s*(```+|~~~+)\s*([\w+#.{}-]*)\s*$")
+FENCE: Final = re.compile(r"\s*+(```++|~~~++)\s*+([\w+#.{}-]*+)\s*+$")
 PYTHON_FENCES: Final = frozenset(
     {
         "",

@@ -30,7 +30,7 @@ _CAPITAL: Final = re.compile(
     r"[ \t]*(Import|From|Class|Def|Return|For|While|If|Elif|Else|Try|Except|With|Pass)\b"
 )
 _NOT_CUDA_CODE: Final = re.compile(
-    r"//[^\n]*|/\*.*?\*/|(?<![\"])\"(?![\"])(?:\\.|[^\"\\\n])*\"(?!\")", re.DOTALL
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)|(?<![\"])\"(?![\"])(?:\\.|[^\"\\\n])*\"(?!\")", re.DOTALL
 )
 _LINES_NAMED: Final = 5
 _REMEDIES: Final = {

@@ -11,6 +11,7 @@ from typing import Final
 from gpu_worker.pasted import forms
 from gpu_worker.pasted.characters import SUSPECT, foreign
 from gpu_worker.pasted.scanning import pieces
+from gpu_worker.protocol import MAX_SOURCE_BYTES
 
 _OPENS_A_BLOCK: Final = re.compile(r"[:(\[{,\\]\s*(?:#.*)?$")
 _PYTHON_CELLS: Final = frozenset({"time", "timeit", "capture", "prun", "python", "python3", "py"})
@@ -28,7 +29,8 @@ def repaired(source: str, *, characters: bool = False) -> Repair | None:
     """Return the program that was pasted, without what is around it; None if nothing is certain.
 
     `characters` also writes plain spaces for others and leaves out what cannot be seen, in the
-    code: for a source that Python has refused.
+    code: for a source that Python has refused. What is too large to be a source is looked at for
+    being a notebook alone, which may hold a smaller one.
     """
     steps: list[Callable[[str], Repair | None]] = [
         *(_cells, _unescaped, _unquoted, _unnumbered, _unfenced, _unprompted, _without_magics)
@@ -37,6 +39,8 @@ def repaired(source: str, *, characters: bool = False) -> Repair | None:
         steps.append(_plain_spaces)
     text, did = source, list[str]()
     for step in steps:
+        if len(text) > MAX_SOURCE_BYTES and step is not _cells:
+            return None
         found = step(text)
         if found and found.text.strip():
             text, did = found.text, [*did, found.did]

@@ -160,6 +160,14 @@ def test_what_is_not_certain_is_left_to_its_author(source: str) -> None:
     assert repaired(source) is None
 
 
+def test_what_is_too_large_is_a_notebook_or_nothing() -> None:
+    text = "#" * 70_000
+    assert repaired(f"```\n{text}\n```\n") is None
+    cell = '{"cells": [{"cell_type": "code", "outputs": ["%s"], "source": "%s"}]}'
+    assert repaired(cell % (text, "x = 1")) is not None
+    assert repaired(cell % ("", text)) is None
+
+
 def test_spaces_and_what_cannot_be_seen_are_repaired_in_a_refused_source_alone() -> None:
     source = "def f():\n\u00a0 \u00a0 return '\u00a0'\u200b  # \u00a0\n"
     assert repaired(source) is None
@@ -192,8 +200,22 @@ def test_any_text_has_findings_within_it_or_none(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["\u00a0" * 21_000, "`\n" * 30_000, ">>> x\n" * 10_000, "(" * 60_000]
+    "text",
+    [
+        "\u00a0" * 21_000,
+        "`\n" * 30_000,
+        ">>> x\n" * 10_000,
+        "(" * 60_000,
+        "```" + " " * 60_000 + "!",
+        '"""__global__' + "/*" * 30_000,
+        "\u201c" * 20_000 + "\u2018" * 1_000,
+        "&lt;<p" * 10_000,
+        '{"cells": "cell_type", "x": ' + "[" * 60_000,
+        "'\\" * 30_000,
+    ],
 )
-def test_a_source_of_the_largest_size_is_looked_at(text: str) -> None:
-    assert recognise(text, "SyntaxError", 1) is not None
+@pytest.mark.parametrize("problem", ["SyntaxError", "CompileException"])
+def test_the_work_does_not_grow_faster_than_the_source(text: str, problem: str) -> None:
+    """What takes the square of the length would not come to an end here."""
+    assert len(recognise(text, problem, 1)) <= 12
     repaired(text, characters=True)
