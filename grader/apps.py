@@ -13,12 +13,13 @@ class GraderConfig(AppConfig):
 
         from courses import edition
         from grader.models import Exercise
-        from grader.services import account_acts
+        from grader.services import account_acts, leave
         from grader.services.tokens import end_tokens_with_password
         from grader.web import panels
 
         panels.register()
         account_acts.connect()
+        leave.connect()
         post_save.connect(
             end_tokens_with_password, sender=User, dispatch_uid="grader.end_tokens_with_password"
         )

@@ -11,6 +11,7 @@ from gpu_worker.protocol import MAX_SOURCE_BYTES
 __all__ = [
     "MAX_IDEMPOTENCY_KEY_CHARACTERS",
     "MAX_SOURCE_BYTES",
+    "deleted_work_retention",
     "heartbeat_timeout",
     "jobs_on_queue_per_learner",
     "max_grading_attempts",
@@ -97,6 +98,11 @@ def run_wait() -> timedelta:
 def run_silence() -> timedelta:
     """How long a worker that took a run may stay silent before it counts as lost."""
     return timedelta(seconds=settings.GRADING["RUN_SILENCE_SECONDS"])
+
+
+def deleted_work_retention() -> timedelta:
+    """How long graded work of deleted accounts is kept, without their name; zero for not at all."""
+    return timedelta(days=settings.GRADING["DELETED_WORK_DAYS"])
 
 
 def run_retention() -> timedelta:

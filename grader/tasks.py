@@ -9,6 +9,7 @@ from typing import Any
 from celery import shared_task
 from django.db.utils import InterfaceError, OperationalError
 
+from courses.accounts.deletion import remove_kept
 from gpu_worker.protocol import (
     NodeReport,
     Progress,
@@ -137,3 +138,9 @@ def advance_checks() -> int:
 def end_runs() -> int:
     """End runs that nobody answers, and delete those that were kept long enough."""
     return services.end_late_runs() + services.purge_runs()
+
+
+@shared_task(name="grader.remove_work_of_deleted_accounts")
+def remove_work_of_deleted_accounts() -> int:
+    """Delete the work that was kept of deleted accounts for as long as it may be."""
+    return remove_kept()

@@ -48,6 +48,9 @@ def beat_schedule(grading: dict[str, Any]) -> dict[str, Any]:
         "requeue-lost": entry("grader.requeue_lost", grading["SWEEP_INTERVAL_SECONDS"]),
         "advance-checks": entry("grader.advance_checks", grading["SWEEP_INTERVAL_SECONDS"]),
         "end-runs": entry("grader.end_runs", grading["SWEEP_INTERVAL_SECONDS"]),
+        "remove-deleted": entry(
+            "grader.remove_work_of_deleted_accounts", grading["DELETED_WORK_INTERVAL_SECONDS"]
+        ),
     }
 
 

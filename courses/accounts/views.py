@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from allauth.account.decorators import login_required
 from django.contrib import messages
 from django.contrib.auth import logout
@@ -10,8 +12,9 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from .deletion import delete_account, kept_until
 from .forms import DeletionForm, NameForm
-from .services import LastOperatorError, delete_account
+from .operators import LastOperatorError
 
 
 def _user(request: HttpRequest) -> User:
@@ -39,11 +42,21 @@ def delete(request: HttpRequest) -> HttpResponseBase:
     form = DeletionForm(user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            delete_account(user)
+            until = delete_account(user)
         except LastOperatorError as error:
             form.add_error(None, str(error))
         else:
             logout(request)
-            messages.success(request, "Your account and what belonged to it are deleted.")
+            messages.success(request, _deleted_text(until))
             return redirect("courses:home")
-    return render(request, "account/delete.html", {"form": form, "page_name": "profile"})
+    context = {"form": form, "page_name": "profile", "kept_until": kept_until(user)}
+    return render(request, "account/delete.html", context)
+
+
+def _deleted_text(until: datetime | None) -> str:
+    if until is None:
+        return "Your account and what belonged to it are deleted."
+    return (
+        f"Your account is deleted. Your submissions stay until {until:%-d %B %Y} for those who "
+        "grade them, without your name."
+    )

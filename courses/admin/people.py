@@ -15,11 +15,14 @@ from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.forms import AdminPasswordChangeForm, AdminUserCreationForm, UserChangeForm
 from django.contrib.auth.models import Group, User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
 from courses.accounts import names, rights
-from courses.accounts.services import LastOperatorError, is_last_operator, keep_an_operator
+from courses.accounts.deletion import delete_account
+from courses.accounts.operators import LastOperatorError, is_last_operator, keep_an_operator
+from courses.models import DeletedAccount
 
 from .searching import FoldedSearchMixin
 from .writing import ShortWritesMixin, Stale
@@ -93,11 +96,34 @@ class AccountAdmin(FoldedSearchMixin, ShortWritesMixin, UserAdmin):  # type: ign
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         allowed = super().has_change_permission(request, obj)
-        return allowed and (obj is None or rights.may_manage_account(_person(request), obj))
+        return allowed and (obj is None or self._may_manage(request, obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         allowed = super().has_delete_permission(request, obj)
-        return allowed and (obj is None or rights.may_manage_account(_person(request), obj))
+        if obj is None or not allowed:
+            return allowed
+        return self._may_manage(request, obj) and not is_last_operator(obj)
+
+    def _may_manage(self, request: HttpRequest, account: User) -> bool:
+        # What is kept of a deleted account goes by itself, and is nobody's to sign in with.
+        is_deleted = DeletedAccount.objects.filter(user=account).exists()
+        return not is_deleted and rights.may_manage_account(_person(request), account)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """List the accounts alone: what belongs to one goes with it, whoever may delete that."""
+        refused = [obj for obj in objs if not self.has_delete_permission(request, obj)]
+        named = [str(obj) for obj in objs]
+        return named, {"users": len(named)}, {str(obj) for obj in refused}, []
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        try:
+            delete_account(obj)
+        except LastOperatorError:
+            raise Stale from None
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        for account in queryset:
+            delete_account(account)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = tuple(super().get_readonly_fields(request, obj))

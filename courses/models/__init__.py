@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .account import AccountName
+from .account import AccountName, DeletedAccount
 from .course import Chapter, Course
 from .edition import Edition
 from .figure import Figure
@@ -18,6 +18,7 @@ __all__ = [
     "ChapterRevision",
     "Choice",
     "Course",
+    "DeletedAccount",
     "DerivationStep",
     "Edition",
     "Figure",

@@ -1,4 +1,4 @@
-"""How an account's name is found and what it looks like."""
+"""How an account's name is found and what it looks like; and what is kept of deleted ones."""
 
 from __future__ import annotations
 
@@ -34,3 +34,21 @@ class AccountName(models.Model):
 
     def __str__(self) -> str:
         return self.folded
+
+
+class DeletedAccount(models.Model):
+    """Beside the row of a deleted account whose work is kept for a while, without the name."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="deleted_account",
+    )
+    kept_until = models.DateTimeField(db_index=True)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.user} until {self.kept_until:%Y-%m-%d}"

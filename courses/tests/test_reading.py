@@ -11,7 +11,8 @@ from django.contrib.auth.models import User
 from django.contrib.staticfiles import finders
 from django.test import Client
 
-from courses.accounts.services import LastOperatorError, delete_account
+from courses.accounts.deletion import delete_account
+from courses.accounts.operators import LastOperatorError
 from courses.models import Chapter, Learner, QuizAttempt
 from courses.outline import outline_of, symbols_of
 from courses.samples import rmsnorm_sample

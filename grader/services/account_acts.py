@@ -105,13 +105,17 @@ def _saved(sender: Any, instance: User, created: bool, raw: bool = False, **_: A
 
 
 def _deleted(sender: Any, instance: User, **_: Any) -> None:
+    record_deletion(instance)
+
+
+def record_deletion(user: User, **detail: Any) -> None:
+    """Write down that an account is deleted, also where its row stays nameless, for its work."""
     actor = current_user()
-    target = target_of(instance)
-    rights = {name: getattr(instance, name) for name in RIGHTS}
-    if actor is not None and actor.get_username() == instance.get_username():
-        # No entry can point to a row that is gone.
-        actor = User(username=instance.get_username())
-    record_act(actor, AuditAction.ACCOUNT_DELETED, target, before=rights)
+    rights = {name: getattr(user, name) for name in RIGHTS}
+    if actor is not None and actor.get_username() == user.get_username():
+        # No entry points to a row that is gone, or that nobody's name is to lead to.
+        actor = User(username=user.get_username())
+    record_act(actor, AuditAction.ACCOUNT_DELETED, target_of(user), before=rights, **detail)
 
 
 def _rights_changed(

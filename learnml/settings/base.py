@@ -320,6 +320,9 @@ GRADING = {
     "RUN_WAIT_SECONDS": read("LEARNML_RUN_WAIT_SECONDS", 60),
     # More than a run may take, at most ten seconds, and the way of its answer.
     "RUN_SILENCE_SECONDS": read("LEARNML_RUN_SILENCE_SECONDS", 25),
+    # Without the name, for those who grade it; 0 deletes it with the account.
+    "DELETED_WORK_DAYS": read("LEARNML_DELETED_WORK_DAYS", 30),
+    "DELETED_WORK_INTERVAL_SECONDS": 600,
     "RUN_RETENTION_HOURS": read("LEARNML_RUN_RETENTION_HOURS", 24),
 }
 # The longest that any worker may have.

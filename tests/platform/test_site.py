@@ -311,7 +311,9 @@ def test_scheduled_tasks_exist_and_cannot_pile_up(settings: Settings) -> None:
     assert {entry["task"] for entry in schedule.values()} == {
         "grader.send_outbox",
         "grader.requeue_lost",
+        "grader.advance_checks",
         "grader.end_runs",
+        "grader.remove_work_of_deleted_accounts",
     }
     for entry in schedule.values():
         assert entry["task"] in app.tasks
