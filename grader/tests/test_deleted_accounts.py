@@ -24,7 +24,6 @@ from grader.models import ApiToken, AuditEntry, CodeRun, Draft, Exercise, Extens
 from grader.tests import messages
 from grader.tests.calls import ROOT, Api, Submit, assert_problem
 from grader.tests.test_deadlines import NOON, due
-from learnml import roles
 
 NAME = "ada-lovelace"
 PASSWORD = "a long enough phrase"
@@ -38,7 +37,7 @@ def ada(learner: User) -> User:
     learner.email = MAIL
     learner.set_password(PASSWORD)
     learner.save()
-    learner.groups.add(Group.objects.get(name=roles.LEARNER))
+    learner.groups.add(Group.objects.get(name="learner"))
     EmailAddress.objects.create(user=learner, email=MAIL, verified=True, primary=True)
     return learner
 
