@@ -5,6 +5,7 @@ Nothing is said of what the exercise does not ask for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
@@ -20,6 +21,7 @@ _WORTH_A_WORD: Final = 0.1
 """Of a kernel's sectors: what one line wastes, if it is less, is not told of."""
 _LOW_OCCUPANCY: Final = 0.5
 _CONFLICTS: Final = 16
+_WARP: Final = 32
 _MOST_LINES: Final = 4
 WIDEST: Final = 16.0
 """Bytes: the widest load that a thread has."""
@@ -40,10 +42,18 @@ def of_call(exercise: Exercise, row: CountedCall, array_bytes: int) -> Iterator[
 
 
 def of_accesses(direction: str, kernel: KernelNote, name: str, lines: int) -> Iterator[str]:
-    """Yield which lines of a kernel leave sectors unused or meet in banks.
+    """Yield whether blocks fill no warp, and which lines leave sectors unused or meet in banks.
 
     `lines` is the number of lines of its source: others that a note may name are left out.
     """
+    threads = math.prod(kernel.block)
+    if threads < _WARP and not kernel.generated:
+        yield (
+            f"{direction}, {name}: blocks of {threads} thread{'s' * (threads != 1)} leave "
+            f"{_WARP - threads} of the {_WARP} lanes of a warp idle, and each of their loads moves "
+            "a sector of 32 bytes or more. Launch blocks of a multiple of 32 threads, and let them "
+            "share a row."
+        )
     accesses = kernel.counters.accesses
     scattered = [] if kernel.generated else _scattered(accesses)
     if scattered:

@@ -14,7 +14,8 @@ class Access:
     """One line's accesses of one kind, as a sample of warps made them.
 
     `space` is "global" or "shared". A request is one instruction of a warp. `sectors` counts the
-    32-byte pieces of device memory that were moved, `ideal_sectors` those that the bytes need;
+    32-byte pieces of device memory that were moved, `ideal_sectors` those that would hold what the
+    warps' lanes wanted of them, without a byte between;
     `bank_conflicts` counts the extra passes over shared memory.
     """
 

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <utility>
 
 #define LEARNML_RUNTIME
 #include "abi.h"

@@ -54,6 +54,11 @@ extern "C" __global__ void alone(const float *x, float *y) {
   __syncthreads();
   y[blockIdx.x] = sum + x[blockIdx.x / 2];
 }
+extern "C" __global__ void rows(const float *x, float *y, int n, int step) {
+  float sum = 0;
+  for (int j = 0; j < n; j++) sum += x[j * blockDim.x + step * threadIdx.x];
+  y[threadIdx.x] = sum;
+}
 """
 
 
@@ -177,6 +182,27 @@ def test_strides_cost_sectors() -> None:
     ideal, scattered = access(together, 4, write=False), access(apart, 4, write=False)
     assert (ideal.requests, ideal.sectors, ideal.ideal_sectors) == (2, 8, 8)
     assert (scattered.requests, scattered.sectors, scattered.ideal_sectors) == (2, 64, 8)
+
+
+@pytest.mark.parametrize(
+    ("threads", "step", "used"),
+    [(1, 1, (16, 2)), (2, 1, (16, 4)), (8, 1, (16, 16)), (32, 1, (64, 64)), (32, 0, (16, 16))],
+)
+def test_lanes_are_measured_by_what_they_touch_together(
+    threads: int, step: int, used: tuple[int, int]
+) -> None:
+    """A lane alone moves a sector for each element; a value for all lanes is worth its own."""
+    device = Device()
+    x, y = device.array(np.zeros(512)), device.empty(32)
+
+    counters = device.launch(
+        kernel(SOURCE, "rows"), (1,), (threads,), (x, y, np.int32(16), np.int32(step))
+    ).counters
+
+    line = SOURCE[: SOURCE.index("x[j * blockDim.x")].count("\n") + 1
+    read = access(counters, line, write=False)
+    assert (read.sectors, read.ideal_sectors) == used
+    assert (read.requests, read.bytes) == (16, 16 * 4 * threads)
 
 
 def test_what_a_warp_reads_from_one_address_is_moved_once() -> None:

@@ -58,6 +58,53 @@ def test_the_line_where_most_threads_meet_in_banks_is_named() -> None:
     assert "33 bank conflicts in shared memory, most of them on line 7 of its source." in sentence
 
 
+def test_blocks_that_fill_no_warp_are_told_of() -> None:
+    assert said(GOOD, block=[8, 4]) == []
+    assert said(GOOD, block=[1], generated=True) == []
+    (sentence,) = said(GOOD, block=[1])
+    assert "blocks of 1 thread leave 31 of the 32 lanes of a warp idle" in sentence
+
+
+ROW_BY_ONE = '''
+import cupy as cp
+import numpy as np
+
+SOURCE = r"""
+extern "C" __global__ void forward(const float* x, const float* gamma, float* y, int dim,
+                                   float eps) {
+    const long long start = (long long)blockIdx.x * dim;
+    float square = 0;
+    for (int j = 0; j < dim; j++) square += x[start + j] * x[start + j];
+    const float rstd = rsqrtf(square / dim + eps);
+    for (int j = 0; j < dim; j++) y[start + j] = x[start + j] * rstd * gamma[j];
+}
+"""
+KERNEL = cp.RawKernel(SOURCE, "forward")
+
+
+class RMSNormScratch:
+    def __init__(self, dim, eps=1e-6):
+        self.dim, self.eps, self.gamma = dim, eps, cp.ones(dim, dtype=cp.float32)
+
+    def forward(self, x):
+        y = cp.empty_like(x)
+        if x.size:
+            sizes = np.int32(self.dim), np.float32(self.eps)
+            KERNEL((x.size // self.dim,), (1,), (x, self.gamma, y, *sizes))
+        return y
+'''
+
+
+def test_a_row_in_a_block_of_one_thread_is_not_coalesced(zygote: Zygote) -> None:
+    counted = counts_of(get("rmsnorm_one_launch"), ROW_BY_ONE, zygote)
+    assert counted is not None
+    (kernel,) = counted.rows[0].kernels
+    assert kernel.coalescing == 0.125
+    told = " ".join(counted.advice)
+    assert "blocks of 1 thread leave 31 of the 32 lanes of a warp idle" in told
+    assert "12% where it reads on line" in told
+
+
 def test_a_thread_for_each_row_is_told_where_it_reads(zygote: Zygote) -> None:
     source = submission("raw_thread_per_row")
     counted = counts_of(get("rmsnorm"), source, zygote)
