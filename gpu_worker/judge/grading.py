@@ -36,7 +36,7 @@ from gpu_worker.judge.kernel_track import EXECUTION, adjusted, findings_of, with
 from gpu_worker.judge.public_results import public_results
 from gpu_worker.judge.receipts import receipt
 from gpu_worker.judge.refusals import source_breach
-from gpu_worker.judge.search_time import SearchTime
+from gpu_worker.judge.search_time import SEARCH_SECONDS, SearchTime
 from gpu_worker.judge.speed import measure_speed
 from gpu_worker.protocol import (
     MAX_OUTPUT_CHARACTERS,
@@ -88,6 +88,7 @@ class _Grading:
     on_verdict: OnVerdict
     seed: int
     named: bool = True
+    search_seconds: float = SEARCH_SECONDS
     cases: list[Case] = field(default_factory=list)
     executions: list[Execution] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
@@ -131,6 +132,7 @@ def grade_source(
     on_verdict: OnVerdict | None = None,
     timed: bool = True,
     named: bool = True,
+    search_seconds: float = SEARCH_SECONDS,
     device: DeviceTrack | None = None,
 ) -> Graded:
     """Grade a source for an exercise and a track.
@@ -139,7 +141,7 @@ def grade_source(
     without it the operating system gives one. `limits` replaces some of the exercise's limits.
     `on_verdict` is called with the verdict before a mistake's name is looked for, if it is.
     `timed` False leaves out the timing of a submission that passed, `named` False the search for
-    known mistakes. With `device` the program runs on one, and `zygote` is for it.
+    known mistakes, which has `search_seconds` of processor time. With `device` the program runs on one, and `zygote` is for it.
 
     Raises:
         UnknownExerciseError: there is no such exercise.
@@ -163,6 +165,7 @@ def grade_source(
             seed=casegen.new_seed() if seed is None else seed,
             device=device,
             named=named,
+            search_seconds=search_seconds,
         )
         return _grade(grading, hidden=cases == "all", timed=timed)
     finally:
@@ -390,7 +393,7 @@ def _has_a_name(grading: _Grading, failed: JudgedCase) -> bool:
 
 
 def _look_for_names(grading: _Grading) -> _Names:
-    time_left = SearchTime()
+    time_left = SearchTime(grading.search_seconds)
     mistakes: list[Mistake] = []
     with grading.timed("looking for known mistakes"):
         runs = [execution.judged for execution in grading.executions]

@@ -9,6 +9,7 @@ import pytest
 
 from gpu_worker.exercises import get
 from gpu_worker.judge import Graded, grade_source
+from gpu_worker.judge.search_time import UNHURRIED
 from gpu_worker.protocol import Track
 from gpu_worker.sandbox.client import Zygote
 
@@ -20,6 +21,7 @@ def grade_cupy(zygote: Zygote) -> GradeCupy:
     """Grade a source of the CuPy track for RMSNorm, or for the exercise given."""
 
     def run(source: str, slug: str = "rmsnorm", **options: object) -> Graded:
+        options.setdefault("search_seconds", UNHURRIED)
         return grade_source(slug, Track.CUPY, source, zygote=zygote, **options)  # type: ignore[arg-type]
 
     return run
