@@ -10,8 +10,8 @@ MAX_DRAINED_BYTES = 32 * 1024 * 1024
 
 
 def is_too_large(request: HttpRequest) -> bool:
-    """Return whether the body is announced as larger than any request here may be."""
-    return announced_bytes(request) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    """Return whether the body is announced as larger than a request of anybody may be."""
+    return announced_bytes(request) > settings.MAX_BODY_BYTES
 
 
 def announced_bytes(request: HttpRequest) -> int:

@@ -8,14 +8,26 @@ from typing import Any
 from django import forms
 from django.contrib.admin.widgets import AdminTextareaWidget
 
+from courses.content.schema import MAX_TEXT_CHARACTERS
 from courses.models.validators import KEY_PATTERN, REQUIREMENT_PATTERN
+from courses.rendering import too_long
 
 
 class ExactTextField(forms.CharField):
-    """Text as typed: nothing stripped, and line feeds instead of the CR LF that forms send."""
+    """Text as typed: nothing stripped, and line feeds instead of the CR LF that forms send.
+
+    The browser is told no greatest length: it would cut off what somebody pastes, and say nothing.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
+        most = kwargs.pop("max_length", None) or MAX_TEXT_CHARACTERS
         super().__init__(**{"strip": False, **kwargs})
+        self._most = most
+
+    def run_validators(self, value: Any) -> None:
+        super().run_validators(value)
+        if len(value) > self._most:
+            raise forms.ValidationError(too_long(len(value), self._most))
 
     def to_python(self, value: Any) -> str:
         return str(super().to_python(value)).replace("\r\n", "\n").replace("\r", "\n")

@@ -60,8 +60,15 @@ class ContentForm(LoadedStateForm):
             else:
                 # Also said at the field of its inline; here it is the list of what to mend.
                 for error in found:
-                    self.add_error(None, f"{field}, line {error.line}: {error.message}")
+                    where = f"{field}, line {error.line}" if error.excerpt else field
+                    self.add_error(None, f"{where}: {error.message}")
         return cleaned
+
+    def is_multipart(self) -> bool:
+        """Sent field by field: escaped for an address, a Chinese text would take nine times as much
+        as it has characters.
+        """
+        return True
 
 
 class ChapterForm(ContentForm):

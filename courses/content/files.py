@@ -11,10 +11,13 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from courses.rendering import too_long
+
 from . import yaml_format
 from .errors import FileError
 from .schema import (
     CHAPTER_FILE,
+    MAX_CHAPTER_BYTES,
     OUTPUT_SUFFIX,
     QUESTION_MODELS,
     ChapterContent,
@@ -25,7 +28,8 @@ from .schema import (
 )
 
 COURSE_FILE = "course.yaml"
-MAX_FILE_BYTES = 1024 * 1024
+# More than any chapter has that keeps to MAX_CHAPTER_BYTES: YAML indents each line.
+MAX_FILE_BYTES = 4 * MAX_CHAPTER_BYTES
 
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
@@ -210,4 +214,6 @@ _SENTENCES = {
 
 
 def _sentence(problem: Mapping[str, Any]) -> str:
+    if problem["type"] == "string_too_long":
+        return too_long(len(problem["input"]), problem["ctx"]["max_length"])
     return _SENTENCES.get(problem["type"], f"{problem['msg']}.")

@@ -18,6 +18,10 @@ from courses.models.validators import FILENAME_PATTERN, KEY_PATTERN, REQUIREMENT
 CHAPTER_FILE = "chapter.yaml"
 OUTPUT_SUFFIX = ".out"  # what a listing prints lies in a file of the listing's name and this
 MAX_TEXT_CHARACTERS = 100_000
+# Of a chapter: what can be rendered in a few seconds, and edited in one form.
+MAX_CHAPTER_BYTES = 1024 * 1024  # all texts together, in UTF-8
+MAX_PARTS = 1_000  # formulas, steps, listings, figures and questions together
+MAX_ROWS_OF_A_PART = 100  # symbols of a formula, choices of a question
 
 Key = Annotated[str, StringConstraints(pattern=KEY_PATTERN, max_length=80)]
 ChoiceKey = Annotated[str, StringConstraints(pattern=KEY_PATTERN, max_length=40)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from courses.content.errors import ContentError
+from courses.content.limits import exceeded_limits
 from courses.content.rules import broken_rules
 from courses.content.schema import ChapterContent
 from courses.rendering import RENDERER_VERSION, render_all
@@ -39,6 +40,9 @@ def build(content: ChapterContent, published: bool = True) -> Built:
     `published` asks for what only a published chapter must have. `RenderError` is the renderer's
     own failure and no fault of the content.
     """
+    if too_much := exceeded_limits(content):
+        # Not rendered at all: that would take as long as there is no limit to it.
+        raise ContentError(too_much)
     errors = broken_rules(content, published)
     sources = sources_of(content)
     rendered = render_all(sources)

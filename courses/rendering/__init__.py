@@ -8,6 +8,7 @@ from courses.rendering.model import (
     RenderError,
     Source,
     SourceError,
+    too_long,
 )
 from courses.rendering.pipeline import render_all
 
@@ -19,5 +20,6 @@ __all__ = [
     "SourceError",
     "render_all",
     "render_code",
+    "too_long",
     "without_marks",
 ]

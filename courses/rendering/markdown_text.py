@@ -27,6 +27,7 @@ from pymdownx.superfences import SuperFencesCodeExtension
 from courses.rendering.clean import clean_html
 from courses.rendering.markdown_lint import MATH_CLASS, Finding, lint_raw_html, lint_tree
 from courses.rendering.markdown_sources import MarkdownSource
+from courses.rendering.model import too_long
 from courses.rendering.tex import Formula
 
 MAX_TEXT_CHARACTERS = 50_000
@@ -39,7 +40,6 @@ ONE_PARAGRAPH = (
     "This field takes one paragraph of text. Remove the empty line, the list, the heading or the "
     "display formula."
 )
-TOO_LONG = f"This text is too long: at most {MAX_TEXT_CHARACTERS} characters are allowed."
 TOO_DEEP = "Lists, quotes or emphasis are nested too deeply in this text. Make it flatter."
 UNREADABLE = (
     "This text cannot be read as Markdown, most likely because of an unfinished HTML tag. Write "
@@ -159,7 +159,9 @@ class TextRenderer:
         """The draft of one text; mistakes go into its findings, nothing is raised for them."""
         draft = Draft()
         if len(text) > MAX_TEXT_CHARACTERS:
-            draft.findings.append(Finding(MAX_TEXT_CHARACTERS, TOO_LONG))
+            draft.findings.append(
+                Finding(MAX_TEXT_CHARACTERS, too_long(len(text), MAX_TEXT_CHARACTERS))
+            )
             return draft
         source = MarkdownSource(text)
         self._collector.start(source, draft, self._used_ids)

@@ -54,3 +54,11 @@ class Rendered:
     css: str
     css_hash: str
     errors: dict[str, list[SourceError]]
+
+
+def too_long(characters: int, most: int) -> str:
+    """Return what to say to its author of a text that is too long."""
+    return (
+        f"This text has {characters:,} characters; it may have {most:,}. Shorten it, or move a "
+        "part of it to another place."
+    )

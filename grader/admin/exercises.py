@@ -11,7 +11,8 @@ from django.http import HttpRequest
 from simple_history.admin import SimpleHistoryAdmin
 
 from courses.admin.writing import ShortWritesMixin
-from courses.rendering import Rendered
+from courses.content.schema import MAX_TEXT_CHARACTERS
+from courses.rendering import Rendered, too_long
 from grader import queries
 from grader.models import Exercise, ExerciseCheck
 from grader.services.exercises import render, save_exercise
@@ -65,6 +66,9 @@ class ExerciseForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
+        for name in {"summary", "statement"} & cleaned.keys():
+            if (characters := len(cleaned[name])) > MAX_TEXT_CHARACTERS:
+                self.add_error(name, too_long(characters, MAX_TEXT_CHARACTERS))
         if {"summary", "statement"} <= cleaned.keys():
             draft = Exercise(summary=cleaned["summary"], statement=cleaned["statement"])
             try:

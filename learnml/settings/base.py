@@ -206,10 +206,18 @@ SECURE_CSP = {
     "frame-ancestors": ["'none'"],
 }
 # A request body above this is refused before it is parsed: sources are at most 64 KB.
-DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+MAX_BODY_BYTES = 1024 * 1024
+# Save a form of the admin, sent by somebody who may edit: those of long chapters are larger. Above
+# what a chapter may have, so that a form that has too much can be shown again and say so.
+MAX_ADMIN_BODY_BYTES = 16 * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_ADMIN_BODY_BYTES
+# Of a chapter with as many parts as it may have, eleven fields each, there are a third of these.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 30_000
 
 # After so much processor time a request is ended. The longest of ours take a tenth of that.
 REQUEST_COMPUTE_LIMIT_SECONDS = read("LEARNML_REQUEST_COMPUTE_LIMIT_SECONDS", 10.0)
+
+CSRF_FAILURE_VIEW = "learnml.errors.csrf_failure"
 
 # --- pages: limits for one address -------------------------------------------------------------
 SEARCHES_PER_MINUTE = read("LEARNML_SEARCHES_PER_MINUTE", 600)

@@ -17,7 +17,7 @@ API = ["/api/v1/docs/", "/api/v1/tokens/", "/api/v1/nothing/"]
 def test_large_file_is_refused_before_it_is_parsed(
     client: Client, path: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000
+    settings.MAX_BODY_BYTES = 1_000
     parsed: list[MultiPartParser] = []
     monkeypatch.setattr(MultiPartParser, "parse", parsed.append)
     response = client.post(path, {"file": SimpleUploadedFile("file.bin", b"\0" * 1_000)})
@@ -33,7 +33,7 @@ def test_large_file_is_refused_before_it_is_parsed(
 
 @pytest.mark.django_db
 def test_body_of_the_size_allowed_is_read(client: Client, settings: Settings) -> None:
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000
+    settings.MAX_BODY_BYTES = 1_000
     response = client.post("/theme/", {"theme": "dark", "file": SimpleUploadedFile("a", b"0" * 99)})
     assert response.status_code == 303
     assert response.cookies["theme"].value == "dark"
