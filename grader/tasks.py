@@ -10,6 +10,7 @@ from celery import shared_task
 from django.db.utils import InterfaceError, OperationalError
 
 from courses.accounts.deletion import remove_kept
+from courses.held_forms import forget_held_forms
 from gpu_worker.protocol import (
     NodeReport,
     Progress,
@@ -136,8 +137,8 @@ def advance_checks() -> int:
 
 @shared_task(name="grader.end_runs")
 def end_runs() -> int:
-    """End runs that nobody answers, and delete those that were kept long enough."""
-    return services.end_late_runs() + services.purge_runs()
+    """End runs that nobody answers, and delete what was kept long enough, forms of authors too."""
+    return services.end_late_runs() + services.purge_runs() + forget_held_forms()
 
 
 @shared_task(name="grader.remove_work_of_deleted_accounts")

@@ -6,16 +6,19 @@ import math
 from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import render
-from django.views import csrf, defaults
+from django.template import Context, loader
+from django.urls import reverse
+from django.views import defaults
 
 from grader.api.problems import CONTENT_TYPE, BodyTooLarge, problem_body
 from learnml.accounts.limits import seconds_to_wait
+from learnml.admin import hold_form
 
 API_PREFIX = "/api/"
-TYPED_FIELDS = ("source", "value")
-"""The fields of learners' forms that hold what somebody wrote; none is a secret."""
 
 
 def problem(status: HTTPStatus, code: str, detail: str) -> JsonResponse:
@@ -55,7 +58,11 @@ def too_large(request: HttpRequest) -> HttpResponse:
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     if _is_api(request):
         return problem(status, BodyTooLarge.default_code, BodyTooLarge.default_detail)
-    return render(request, "413.html", status=status)
+    context = {
+        "in_admin": request.path.startswith(reverse("admin:index")),
+        "admin_megabytes": settings.MAX_ADMIN_BODY_BYTES // (1024 * 1024),
+    }
+    return render(request, "413.html", context, status=status)
 
 
 def took_too_long(request: HttpRequest) -> HttpResponse:
@@ -86,16 +93,19 @@ def server_error(request: HttpRequest, *args: Any) -> HttpResponse:
             "server_error",
             "The server made a mistake. It has been logged; please try again later.",
         )
-    return defaults.server_error(request)
+    # Without what every page is given: that asks the database, which may be what failed.
+    page = loader.get_template("500.html").template  # type: ignore[attr-defined]
+    html = page.render(Context({"request": request, "csrf_token": get_token(request)}))
+    return HttpResponse(html, status=HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Refuse a form without its token, and give back what was written in it.
 
     To be read and copied only: whoever forged a form could have written the text, so nothing here
-    sends it again.
+    sends it again. A form of the admin is kept for its author, who looks at it before it is saved.
     """
-    typed = [text for name in TYPED_FIELDS if (text := request.POST.get(name, "")).strip()]
-    if not typed:
-        return csrf.csrf_failure(request, reason)
-    return render(request, "403_csrf.html", {"typed": typed}, status=HTTPStatus.FORBIDDEN)
+    if _is_api(request):
+        return problem(HTTPStatus.FORBIDDEN, "csrf_failed", f"The request was refused. {reason}")
+    context = {"held_at": hold_form(request)}
+    return render(request, "403_csrf.html", context, status=HTTPStatus.FORBIDDEN)

@@ -91,7 +91,7 @@ class RefuseStaleMixin(ShortWritesMixin):
             raise Stale
 
     def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
-        form = super().get_form(request, obj, **kwargs)  # type: ignore[misc]
+        form = super().get_form(request, obj, **kwargs)
         form.conflict = getattr(request, "edit_conflict", "")
         if obj is not None and request.method != "POST":
             form.state_now = state_of(obj)

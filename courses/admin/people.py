@@ -141,7 +141,7 @@ class AccountAdmin(FoldedSearchMixin, ShortWritesMixin, UserAdmin):  # type: ign
 
 
 @admin.register(Group)
-class RestrictedGroupAdmin(GroupAdmin):
+class RestrictedGroupAdmin(ShortWritesMixin, GroupAdmin):  # type: ignore[misc]
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         allowed = super().has_change_permission(request, obj)
         return allowed and (obj is None or rights.may_manage_group(_person(request), obj))
@@ -157,7 +157,7 @@ class RestrictedGroupAdmin(GroupAdmin):
 
 
 @admin.register(EmailAddress)
-class RestrictedEmailAddressAdmin(EmailAddressAdmin):
+class RestrictedEmailAddressAdmin(ShortWritesMixin, EmailAddressAdmin):
     """A link that sets a password goes to these: superusers alone change them here."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:

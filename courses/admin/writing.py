@@ -8,12 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from http import HTTPStatus
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.datastructures import MultiValueDict
 
+from courses import held_forms
+from courses.models import HeldForm
 from courses.saving import MAX_TRIES, NotRendered, Renderings, changes_too_often
+
+HELD_TEXT = (
+    "Your session had ended when you sent this form, so nothing was saved. What you typed is "
+    "below. Press Save to save it."
+)
 
 
 class Stale(Exception):
@@ -34,13 +43,24 @@ class ShortWritesMixin:
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponseBase:
-        if request.method != "POST":
-            view: Any = super().changeform_view  # type: ignore[misc]
-            shown: HttpResponseBase = view(request, object_id, form_url, extra_context)
-            return shown
-        return _tried(
-            request, lambda: self.answer_form(request, object_id, form_url, extra_context)
-        )
+        if request.method == "POST":
+            response = _tried(
+                request, lambda: self.answer_form(request, object_id, form_url, extra_context)
+            )
+            if response.status_code == HTTPStatus.FOUND:
+                held_forms.forget(request)
+            return response
+        held = held_forms.held_for(request)
+        if held is not None:
+            show_as_sent(request, held)
+            return self.answer_form(request, object_id, form_url, extra_context)
+        view: Any = super().changeform_view  # type: ignore[misc]
+        shown: HttpResponseBase = view(request, object_id, form_url, extra_context)
+        return shown
+
+    def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, **kwargs)  # type: ignore[misc]
+        return _never_valid(form) if is_held(request) else form
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -86,6 +106,32 @@ class ShortWritesMixin:
         if hasattr(request, "writing"):
             self.begin_writing(request, None, change=False)
         return super().log_deletions(request, queryset)  # type: ignore[misc]
+
+
+def show_as_sent(request: HttpRequest, held: HeldForm) -> None:
+    """Make of a request for a page what was sent from it earlier, to be shown and not to be saved.
+
+    A form of it is invalid, see `ShortWritesMixin.get_form`; a view of another kind asks `is_held`.
+    """
+    request.method = "POST"
+    request.POST = held_forms.data_of(held)  # type: ignore[assignment]
+    request._files = MultiValueDict()  # type: ignore[attr-defined]
+    request.is_held_form = True  # type: ignore[attr-defined]
+
+
+def is_held(request: HttpRequest) -> bool:
+    """Return whether this request only shows a form that was kept."""
+    return getattr(request, "is_held_form", False)
+
+
+def _never_valid(form: type[Any]) -> type[Any]:
+    class Shown(form):
+        def clean(self) -> Any:
+            cleaned = super().clean()
+            self.add_error(None, HELD_TEXT)
+            return cleaned
+
+    return Shown
 
 
 def _tried(request: Any, act: Callable[[], HttpResponseBase]) -> HttpResponseBase:

@@ -6,6 +6,7 @@ from .account import AccountName, DeletedAccount
 from .course import Chapter, Course
 from .edition import Edition
 from .figure import Figure
+from .held import HeldForm
 from .learner import ChapterCompletion, Learner, QuizAttempt, RequirementMet
 from .parts import DerivationStep, Formula, FormulaSymbol, Listing, MechanismStep
 from .question import Choice, MatchingPair, NumericHint, OrderingItem, Question
@@ -24,6 +25,7 @@ __all__ = [
     "Figure",
     "Formula",
     "FormulaSymbol",
+    "HeldForm",
     "ImmutableError",
     "Learner",
     "Listing",

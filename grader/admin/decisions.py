@@ -13,6 +13,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
+from courses import held_forms
+from courses.admin.writing import HELD_TEXT, show_as_sent
 from grader.models import Submission
 from grader.services import decide_flagged
 from grader.services.decide import MAX_REASON_CHARACTERS, PERMISSION, SCORES
@@ -51,8 +53,12 @@ def decide(request: HttpRequest, pk: int, site: admin.AdminSite) -> HttpResponse
     if not request.user.has_perm(PERMISSION):
         raise PermissionDenied
     submission = get_object_or_404(Submission.objects.select_related("exercise", "user"), pk=pk)
+    held = held_forms.held_for(request) if request.method == "GET" else None
+    if held is not None:
+        show_as_sent(request, held)
+        messages.warning(request, HELD_TEXT)
     form = DecisionForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    if request.method == "POST" and held is None and form.is_valid():
         try:
             decide_flagged(submission, cast(User, request.user), **form.cleaned_data)
         except DecisionRefused as refusal:
@@ -61,6 +67,7 @@ def decide(request: HttpRequest, pk: int, site: admin.AdminSite) -> HttpResponse
             messages.error(request, refusal.message)
             return redirect(_back(submission))
         else:
+            held_forms.forget(request)
             messages.success(request, "Decided. The learner's page shows it, with your reason.")
             return redirect(_back(submission))
     elif not submission.is_flagged:

@@ -217,8 +217,6 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 30_000
 # After so much processor time a request is ended. The longest of ours take a tenth of that.
 REQUEST_COMPUTE_LIMIT_SECONDS = read("LEARNML_REQUEST_COMPUTE_LIMIT_SECONDS", 10.0)
 
-CSRF_FAILURE_VIEW = "learnml.errors.csrf_failure"
-
 # --- pages: limits for one address -------------------------------------------------------------
 SEARCHES_PER_MINUTE = read("LEARNML_SEARCHES_PER_MINUTE", 600)
 # Of visitors too, each of whom gets a session and rows with the first answer.
