@@ -283,9 +283,18 @@ def test_celery_app_reads_no_settings_at_import(
 
 
 def test_celery_app_uses_the_shared_settings(settings: Settings) -> None:
-    own = {"worker_cancel_long_running_tasks_on_connection_loss"}
-    expected = {k: v for k, v in celery_settings(settings.BROKER_URL).items() if k not in own}
+    own = {"worker_cancel_long_running_tasks_on_connection_loss", "broker_transport_options"}
+    shared = celery_settings(settings.BROKER_URL)
+    expected = {k: v for k, v in shared.items() if k not in own}
     assert {name: app.conf[name] for name in expected} == expected
+    # Only the keys of what was taken and not acknowledged are the site's own.
+    options = app.conf["broker_transport_options"]
+    assert options.items() >= shared["broker_transport_options"].items()
+    assert {name for name in options if name not in shared["broker_transport_options"]} == {
+        "unacked_key",
+        "unacked_index_key",
+        "unacked_mutex_key",
+    }
 
 
 def test_lost_queue_ends_the_sites_tasks_without_a_lecture_in_the_log() -> None:
