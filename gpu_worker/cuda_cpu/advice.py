@@ -111,8 +111,13 @@ _ADVICE: Final = (
         "tiles; no waiting for a grid, no clusters, no asynchronous copies.",
     ),
     (
-        re.compile(r"'(?:wmma|mma|cp_async|__pipeline\w*|__cluster\w*|cluster_group)'"),
-        "Tensor cores, asynchronous copies and clusters are not there on a processor.",
+        re.compile(r"'(?:nvcuda|cp_async\w*|__pipeline\w*|memcpy_async)'"),
+        "Of asynchronous copies there are __pipeline_memcpy_async, __pipeline_commit and "
+        "__pipeline_wait_prior of <cuda_pipeline.h>.",
+    ),
+    (
+        re.compile(r"'(?:wmma|mma|__cluster\w*|cluster_group)'"),
+        "Tensor cores and clusters are not there on a processor.",
     ),
 )  # fmt: skip
 _MACRO_ENDS: Final = re.compile(r"\s*#\s*define\b.*;\s*\Z")

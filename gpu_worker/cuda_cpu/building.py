@@ -53,8 +53,8 @@ def compile_source(
     """Return the library of a CUDA C source for this machine's processor.
 
     `name_expressions` as CuPy's: the kernels to offer, with their template arguments; without
-    them all kernels marked `extern "C"`. `compiler_options` as CuPy's: -D is heeded, those that
-    choose a language or an architecture are checked and left out.
+    them all kernels marked `extern "C"`. `compiler_options` as CuPy's: macros are heeded, all
+    others are checked and left out.
 
     Raises:
         CompileError: the source is wrong or refused; the text is for its author.
@@ -64,8 +64,7 @@ def compile_source(
         raise refusal(f"The source has more than {SOURCE_BYTES // 1024} KB.", None)
     if len(name_expressions) > _MOST_NAMES:
         raise refusal(f"A module can name at most {_MOST_NAMES} kernels.", None)
-    defines = options.defines(compiler_options)
-    translation = translate(source, name_expressions, defines)
+    translation = translate(source, name_expressions, options.read(compiler_options))
     notes = tuple(lint.notes(translation))
     key = _key(translation)
     library = _cache.get(key)

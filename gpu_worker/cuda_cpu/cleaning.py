@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from gpu_worker.cuda_cpu import attributes
 from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
 from gpu_worker.pasted import named
@@ -48,7 +49,8 @@ class Directive:
 @dataclass(frozen=True, slots=True)
 class CleanSource:
     """`code` has comments and directives blanked; `text` keeps directives other than includes and
-    pragmas, `plain` keeps them all, each in one line.
+    pragmas, `plain` keeps them all, each in one line. Of attributes the first two have what g++ is
+    given, `plain` has what the source says.
 
     Each has as many lines as the source, and what it keeps is at its place.
     """
@@ -82,7 +84,8 @@ def clean(source: str) -> CleanSource:
         if _DIRECTIVE.match(joined):
             directive = _directive(joined, number + 1, count)
             directives.append(directive)
-            blank = directive.name in ("include", "pragma")
+            packs = directive.name == "pragma" and directive.rest.startswith("pack")
+            blank = directive.name in ("include", "pragma") and not packs
             kept += [""] * count if blank else lines[number : number + count]
             code += [""] * count
             # Not all compilers join lines with blanks behind the mark.
@@ -93,7 +96,12 @@ def clean(source: str) -> CleanSource:
             kept += apart
             code += apart
         number += count
-    return CleanSource("\n".join(plain), "\n".join(kept), "\n".join(code), tuple(directives))
+    return CleanSource(
+        "\n".join(plain),
+        attributes.rewritten("\n".join(kept)),
+        attributes.rewritten("\n".join(code)),
+        tuple(directives),
+    )
 
 
 def check_directives(before: str, after: str) -> None:
@@ -195,4 +203,7 @@ def _directive(joined: str, line: int, lines: int) -> Directive:
     body = body[2:] if body.startswith("%:") else body[1:]
     name = re.match(r"\s*(\w*)", body)
     assert name is not None  # noqa: S101  the pattern matches anything
-    return Directive(line, name[1], body[name.end() :].strip(), lines)
+    rest = body[name.end() :].strip()
+    if name[1] == "define":
+        rest = attributes.rewritten(rest, line)
+    return Directive(line, name[1], rest, lines)

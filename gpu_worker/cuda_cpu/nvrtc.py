@@ -35,11 +35,6 @@ _USED: Final = re.compile(
 _BY_A_SIGNAL: Final = 128
 """A shell returns more than that for a program that a signal ended."""
 _NO_END: Final = "NVIDIA's compiler does not come to an end with this source."
-_HEEDED: Final = re.compile(
-    r"--?(?:use_fast_math|maxrregcount=\d{1,3}|(?:fmad|ftz|prec-div|prec-sqrt)=(?:true|false))\Z",
-    re.ASCII,
-)
-"""Options that mean nothing here, but that the number of registers depends on."""
 _SHARED: Final = re.compile(r"(\d+) bytes smem")
 _ERROR: Final = re.compile(
     r"^kernel\.cu\((\d+)\): (?:catastrophic )?error[^:]*: (.*)$", re.MULTILINE
@@ -157,9 +152,7 @@ def compile_for(
         raise RefusedError([Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", asked[1], text)])
     source = rules.with_bars(cleaned, cleaned.plain)
     names = list(name_expressions)
-    macros = [f"-D{name}={value}" for name, value in options.defines(compiler_options).items()]
-    given = [option for option in compiler_options if _HEEDED.match(option)]
-    words = [*_flags(architecture), *macros, *given]
+    words = [*_flags(architecture), *options.read(compiler_options).device]
     if as_here:
         words.append(f"-D{rules.ON_A_PROCESSOR}=1")
     lowered, log = _run(nvrtc, source, names, words)

@@ -27,7 +27,7 @@ _REACHES: Final = re.compile(r"\b(?:__attribute(?:__)?|__asm(?:__)?|asm|_Pragma|
 _OF_CUDA: Final = frozenset(
     ("__global__", "__shared__", "__align__", "__builtin_align__", "__maxnreg__")
     + ("__local_maxnreg__", "__block_size__", "__no_return__", "__inline_hint__")
-    + ("LEARNML_ENTRIES", "LEARNML_VARIABLES")
+    + ("LEARNML_ENTRIES", "LEARNML_VARIABLES", "LEARNML_PACKED")
 )
 """The prelude's macros that stand for attributes and may be used: none passes on what it is given,
 but numbers in brackets of their own."""

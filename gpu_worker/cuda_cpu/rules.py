@@ -7,40 +7,13 @@ say in words what is not possible, and leave nothing that could reach a file to 
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Sequence
 from typing import Final
 
+from gpu_worker.cuda_cpu import attributes, headers, pragmas
 from gpu_worker.cuda_cpu.cleaning import CleanSource, Directive
 from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
-
-HEADERS: Final = frozenset(
-    ("cuda_fp16.h", "cuda_bf16.h", "cuda_runtime.h", "cuda_runtime_api.h")
-    + ("device_launch_parameters.h", "device_functions.h", "vector_types.h", "vector_functions.h")
-    + ("math_constants.h", "sm_60_atomic_functions.h")
-    + ("cooperative_groups.h", "cooperative_groups/reduce.h", "cooperative_groups/scan.h")
-)
-"""CUDA's own, which NVRTC finds where CuPy has it look. All of them are there already: the lines
-that include them are left out."""
-
-_BUILT_IN: Final = "is built in"
-_NO_NUMBERS: Final = "write the number itself, for example 3.402823466e+38f for FLT_MAX"
-LEFT_OUT: Final = {
-    **dict.fromkeys(("stdio.h", "cstdio"), f"printf {_BUILT_IN}"),
-    **dict.fromkeys(("assert.h", "cassert"), f"assert {_BUILT_IN}"),
-    **dict.fromkeys(("string.h", "cstring", "memory.h"), "memcpy and memset are built in"),
-    **dict.fromkeys(("stddef.h", "cstddef"), f"size_t {_BUILT_IN}"),
-    **dict.fromkeys(("math.h", "cmath"), "sqrtf, rsqrtf, expf, fmaxf and their kin are built in"),
-    **dict.fromkeys(("algorithm", "utility"), "min and max are built in"),
-    **dict.fromkeys(
-        ("stdint.h", "cstdint", "inttypes.h", "cinttypes"),
-        "write int, unsigned or long long, which have 32, 32 and 64 bits",
-    ),
-    **dict.fromkeys(("float.h", "cfloat", "limits.h", "climits", "limits"), _NO_NUMBERS),
-    "cuda.h": "it is for programs that launch kernels, and CuPy does that",
-}
-"""Headers that are often included, and what to do without them. NVRTC brings no C or C++
-library: with CuPy on a device these lines end in "cannot open source file" (cuda.h includes
-stdlib.h), see CuPy's issues 4321 and 4875. What they are for is built in, or written so."""
 
 BAR: Final = "this header is not taken"
 """The text of the #error that stands where a condition may leave an include out."""
@@ -53,14 +26,16 @@ _OF_ONE_COMPILER: Final = re.compile(
     r"|DBL|LDBL|DEC|INT(?!EL)|UINT|LONG|SCHAR|SHRT|SIZE_|PTRDIFF)"
 )
 """Macros of g++ that NVRTC does not have, and __EDG__, which it has alone."""
-_PLAIN: Final = _CONDITIONS | {"define", "undef", "error", "warning", ""}
-_LIBRARIES: Final = ("cub/", "thrust/", "cutlass/", "cute/", "mma", "cuda/")
-_PRAGMAS: Final = frozenset(("unroll", "nounroll", "once", ""))
+_LIKE_A_GUARD: Final = re.compile(
+    r"__(?!CUDA|NV|STDC|LP64|VA_|LINE|FILE|COUNTER|DATE|TIME|BASE|INCLUDE|LEARNML)[A-Z][A-Z0-9_]*\Z"
+)
+"""Names such as __RMS_NORM_H__, which sources like to have and no compiler does."""
+_PLAIN: Final = _CONDITIONS | {"define", "undef", "error", "warning", "pragma", "ident", ""}
 _INCLUDED: Final = re.compile(r'[<"]([^<>"]*)[>"]\s*$')
 _WORD: Final = re.compile(r"\b[A-Za-z_$][\w$]*")
 _STRING: Final = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
 
-_NO_PRAGMA: Final = "Pragmas other than `#pragma unroll` are not taken here."
+_NO_PRAGMA: Final = 'A pragma has a line of its own here, or is written _Pragma("unroll").'
 _NO_QUESTION: Final = "A kernel cannot ask which files there are."
 _NO_FILE: Final = "A kernel has no file of its own here."
 _NO_TIME: Final = "The time of compiling is not told: a source always compiles to the same."
@@ -78,17 +53,10 @@ ON_A_PROCESSOR: Final = "LEARNML_CPU"
 """The macro that is defined where a processor runs a kernel: the one such name for sources."""
 
 
-_NEEDED: Final = {
-    **dict.fromkeys(("__half", "__half2", "half2", "__float2half", "__half2float"), "cuda_fp16.h"),
-    **dict.fromkeys(("__nv_bfloat16", "__nv_bfloat162", "__float2bfloat16"), "cuda_bf16.h"),
-    "cooperative_groups": "cooperative_groups.h",
-}
-"""Names, and the header that brings them on a device. Here they are there without it."""
-_OF_GROUPS: Final = re.compile(r"\b(?:cg|cooperative_groups)\s*::\s*(reduce|\w+_scan)\s*\(")
-
-
-def check(source: CleanSource) -> None:
+def check(source: CleanSource, before: Sequence[str] = ()) -> None:
     """Refuse a source that asks for more than a kernel needs.
+
+    `before` are headers that an option includes before its first line.
 
     Raises:
         CompileError: with the line and the reason.
@@ -99,12 +67,13 @@ def check(source: CleanSource) -> None:
             _check_directive(directive)
         if directive.name not in ("include", "pragma"):
             _check_words(directive.rest, directive.line)
-    included = " ".join(item.rest for item in source.directives if item.name == "include")
+    pragmas.check(source)
+    included = " ".join((*before, *(i.rest for i in source.directives if i.name == "include")))
+    own = {_WORD.findall(item.rest)[0] for item in source.directives
+           if item.name == "define" and _WORD.match(item.rest)}  # fmt: skip
     for number, line in enumerate(source.code.split("\n"), start=1):
         _check_words(line, number)
-        _check_headers(line, number, included)
-        if re.search(r"(?:\[|<:)\s*(?:\[|<:)\s*using\b", line):
-            raise refusal("Attributes with `using` are not taken here.", number)
+        _check_headers(line, number, included, own)
 
 
 def barred_includes(source: CleanSource) -> dict[int, str]:
@@ -151,14 +120,10 @@ def _check_directive(directive: Directive) -> None:
         why = _why_not_included(directive)
         if why:
             raise refusal(why, directive.line)
-    elif directive.name == "pragma":
-        words = directive.rest.replace("(", " ").split()
-        if (words[0] if words else "") not in _PRAGMAS:
-            raise refusal(_NO_PRAGMA, directive.line)
     elif directive.name not in _PLAIN:
         raise refusal(
             f"The directive #{directive.name} is not taken here; a kernel can use #define, #if and "
-            "their kin, #include of CUDA's headers, and #pragma unroll.",
+            "their kin, #include of CUDA's headers, and #pragma.",
             directive.line,
         )
     elif directive.name in ("define", "undef"):
@@ -173,31 +138,14 @@ def _why_not_included(directive: Directive) -> str:
             "Write the name of the header itself: #include <cuda_fp16.h>. A macro cannot stand "
             "for it here."
         )
-    name = included[1].strip()
-    return "" if name in HEADERS else f"The header {name!r} cannot be included. {_advice(name)}"
+    return headers.why_not(included[1].strip())
 
 
-def _advice(name: str) -> str:
-    """Return what to do without a header."""
-    if name in LEFT_OUT:
-        return (
-            "NVRTC, which compiles kernels for CuPy, cannot include it for a device either. Take "
-            f"the line out: {LEFT_OUT[name]}."
-        )
-    if name.startswith(_LIBRARIES):
-        return "Libraries of kernels are not taken in these exercises: the sums are yours to write."
-    return f"Kernels can include these headers only: {', '.join(sorted(HEADERS))}."
-
-
-def _check_headers(line: str, number: int, included: str) -> None:
-    words = [(word, _NEEDED.get(word, "")) for word in _WORD.findall(line)]
-    for word in _OF_GROUPS.findall(line):
-        header = f"cooperative_groups/{'reduce' if word == 'reduce' else 'scan'}.h"
-        words.append((f"cooperative_groups::{word}", header))
-    for word, header in words:
-        if header and header not in included:
+def _check_headers(line: str, number: int, included: str, own: Container[str]) -> None:
+    for word, needed in headers.needed(line):
+        if word not in own and not any(header in included for header in needed):
             raise refusal(
-                f"{word} is not known on a device without #include <{header}>: put that line at "
+                f"{word} is not known on a device without #include <{needed[0]}>: put that line at "
                 "the top of the source.",
                 number,
                 Kind.COMPILE_ERROR,
@@ -206,7 +154,7 @@ def _check_headers(line: str, number: int, included: str) -> None:
 
 def _check_macro(directive: Directive) -> None:
     name = _WORD.match(directive.rest)
-    if name and (name[0].startswith("__") or name[0] == "defined"):
+    if name and (_of_the_compiler(name[0]) or name[0] == "defined"):
         raise refusal(
             f"{name[0]} cannot be defined: names that begin with two underscores belong to the "
             "compiler.",
@@ -214,6 +162,13 @@ def _check_macro(directive: Directive) -> None:
         )
     if name and name[0] in ("asm", "gnu"):
         raise refusal(f"{name[0]} cannot be defined here.", directive.line)
+
+
+def _of_the_compiler(name: str) -> bool:
+    """Return whether a name is, or may be, one of the compiler's or the prelude's own."""
+    if not name.startswith("__"):
+        return False
+    return bool(_OF_ONE_COMPILER.match(name)) or not _LIKE_A_GUARD.match(name)
 
 
 def _check_words(text: str, line: int) -> None:
@@ -227,6 +182,7 @@ def never(word: str) -> str:
     """Return why a source may not have a word, "" if it may."""
     if word in NEVER:
         return NEVER[word]
-    if word.startswith(_OWN_PREFIXES) or (word.startswith(_OWN) and word != ON_A_PROCESSOR):
+    own = word.startswith(_OWN) and word not in (ON_A_PROCESSOR, attributes.PACKED)
+    if own or word.startswith(_OWN_PREFIXES):
         return f"The name {word} belongs to the executor; take another one."
     return ""

@@ -20,6 +20,7 @@ from gpu_worker.cuda_cpu import (
 from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
 from gpu_worker.cuda_cpu.module_variables import VariableText
+from gpu_worker.cuda_cpu.options import Options
 
 SOURCE_NAME: Final = "kernel.cu"
 _EXTERN_C: Final = re.compile(r'\bextern\s*"C"\s*')
@@ -81,28 +82,28 @@ class Translation:
 
 
 def translate(
-    source: str, name_expressions: tuple[str, ...], defines: Mapping[str, str]
+    source: str, name_expressions: tuple[str, ...], given: Options | None = None
 ) -> Translation:
     """Return the C++ of a CUDA source. Without names, all its `extern "C"` kernels are offered.
 
     Raises:
         CompileError: the source is refused, or has no such kernel.
     """
+    given = given or Options()
     cleaned = cleaning.clean(source)
-    rules.check(cleaned)
+    rules.check(cleaned, given.headers)
     found = tuple(_kernels(expanding.expanded(cleaned)))
     names = name_expressions or tuple(kernel.name for kernel in found if kernel.extern_c)
     _check_names(names, found, cleaned)
     variables = module_variables.found(cleaned.code)
     text = _marked(_rewritten(rules.with_bars(cleaned, cleaned.text)), found, variables)
     epilogue = _epilogue(names, found, variables, asked_for=bool(name_expressions))
-    text = "\n".join((_prologue(defines), text, epilogue))
+    text = "\n".join((_prologue(given.macros), text, epilogue))
     return Translation(text, names, found, cleaned.code)
 
 
-def _prologue(defines: Mapping[str, str]) -> str:
+def _prologue(macros: tuple[str, ...]) -> str:
     # Macros come after the prelude: one that it happens to use would make it unfit for use.
-    macros = [f"#define {name} {value}" for name, value in defines.items()]
     poisoned = f'#include "{poison.HEADER}"'
     begin = ("namespace {", f'#line 1 "{SOURCE_NAME}"')
     return "\n".join(('#include "cuda_cpu.h"', poisoned, *macros, *begin))

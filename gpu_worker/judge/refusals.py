@@ -14,7 +14,8 @@ from gpu_worker.sandbox.inside.wire import Operation, Reason
 
 FORBIDDEN_IMPORT: Final = (
     "Your file imports a package that is not available here. Use Python's standard library, NumPy, "
-    "and on the CuPy track CuPy, only."
+    "and on the CuPy track CuPy, only. Of cupyx, a part of CuPy, nothing is offered on a worker "
+    "without a GPU."
 )
 _OTHER_BYTE_ORDERS: Final = frozenset({">f2", ">f4", ">f8"})
 _COMMON_NAMES: Final = frozenset(

@@ -7,12 +7,17 @@
 // std::copy is made of it; its line, 0, is found by the address of the code.
 #define __builtin_memmove(to, from, bytes) learnml_memmove(to, from, bytes, 0)
 #include <algorithm>
+#include <array>
+#include <cfloat>
 #include <climits>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
+#include <limits>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -38,6 +43,8 @@ typedef unsigned int __attribute__((may_alias)) learnml_pair;
 #include "caches.h"
 #include "atomics.h"
 #include "cooperative_groups.h"
+#include "pipeline.h"
+#include "standard.h"
 #include "entries.h"
 
 // Last: what is above copies numbers only.

@@ -12,6 +12,7 @@
 #undef __launch_bounds__
 #undef __cluster_dims__
 #undef __grid_constant__
+#undef __nv_pure__
 #undef __restrict__
 // "flatten": what a kernel calls becomes part of it before the hooks are put in. A call that stays one
 // has no hook on a structure, such as a half, that goes to it or comes from it by value. So that none
@@ -26,6 +27,8 @@
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #define __grid_constant__
+#define __nv_pure__
+#define LEARNML_PACKED __attribute__((packed))
 // Sections that shared.ld puts together, so that the runtime knows what shared memory is. "used":
 // a variable that nobody writes is junk on a device, and must not become a constant 0 here.
 #define LEARNML_TEXT_OF(x) #x

@@ -22,6 +22,7 @@
 #include "memory.inc"
 #include "copies.inc"
 #include "sums.inc"
+#include "pipeline.inc"
 #include "scheduler.inc"
 #include "collectives.inc"
 #include "arithmetic.inc"
@@ -88,6 +89,7 @@ extern "C" __attribute__((visibility("default"))) int learnml_launch(learnml::La
     run_blocks();
   }
   forget_float_sums();
+  free_async();
   free(shared_cells);
   shared_cells = nullptr;
   launch = nullptr;

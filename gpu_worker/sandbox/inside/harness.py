@@ -52,6 +52,8 @@ class ImportGuard(MetaPathFinder):
         # Names with an underscore are the standard library's own, not all of them listed.
         if package.startswith("_") or package in sys.stdlib_module_names:
             return
+        if package in self._library.left_out:
+            raise ForbiddenImportError(self._library.left_out[package].format(package))
         if package not in self._library.packages:
             raise ForbiddenImportError(
                 f"The package {package} is not available here; only {self._library.offer} can be "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,8 @@ class NumpyLibrary:
 
     packages: ClassVar[frozenset[str]] = frozenset({"numpy", "submission"})
     offer = "NumPy and the standard library"
+    left_out: ClassVar[Mapping[str, str]] = {}
+    """What is said of packages that belong to the library and are not offered."""
 
     def arrange(self, value: ArrayValue) -> Any:
         """Return an input in its memory layout."""
@@ -51,6 +53,12 @@ class CupyLibrary(NumpyLibrary):
 
     packages = frozenset({"numpy", "cupy", "ml_dtypes", "submission"})
     offer = "CuPy, NumPy, ml_dtypes and the standard library"
+    left_out = dict.fromkeys(
+        ("cupyx", "cupy_backends"),
+        "The package {} is a part of CuPy that is not offered here. Kernels are written as "
+        "cupy.RawKernel, RawModule, ElementwiseKernel or ReductionKernel, and expressions are "
+        "fused by cupy.fuse; of cupyx there is nothing, neither jit nor scipy.",
+    )
 
     def __init__(self, builder: Builder) -> None:
         stand_in.show()

@@ -19,6 +19,7 @@ from gpu_worker.cuda_cpu import (
     compile_source,
     lint,
     messages,
+    options,
     rules,
     toolchain,
 )
@@ -58,10 +59,6 @@ REACHING = {
     "embed": f'#embed "{SECRET}"\n',
     "line": '#line 7 "other.cu"\n',
     "line marker": '# 7 "other.cu"\n',
-    "ident": '#ident "x"\n',
-    "dependency": f'#pragma GCC dependency "{SECRET}"\n',
-    "optimize": '#pragma GCC optimize ("O0")\n',
-    "pragma in code": '_Pragma("GCC poison int")\n',
     "pragma spliced": '_Pra\\\ngma("GCC poison int")\n',
     "question about a file": f'#if __has_include("{SECRET}")\n#endif\n',
     "question spliced": f'#if __has_\\\ninclude("{SECRET}")\n#endif\n',
@@ -70,12 +67,11 @@ REACHING = {
     "assembler by a macro": '#define A asm\nA("nop");\n',
     "assembler by pasting": '#define J(a, b) a##b\nJ(as, m)("nop");\n',
     "assembler spliced": 'as\\\nm("nop");\n',
-    "constructor": "__attribute__((constructor)) void g() {}\n",
-    "constructor by a standard attribute": "[[gnu::constructor]] void g() {}\n",
     "constructor by a digraph": "<:<:gnu::constructor:>:> void g() {}\n",
-    "attributes by using": "[[using gnu: constructor]] void g() {}\n",
     "alias": 'extern "C" void h() __attribute__((alias("f")));\n',
-    "section": '__attribute__((section(".init_array"))) void (*g)() = nullptr;\n',
+    "alias behind a comment": 'extern "C" void h() __attri\\\nbute__((alias("f")));\n',
+    "section by pasting": '#define J(a, b) a##b\nJ(__attri, bute__)((section("x"))) int g;\n',
+    "pragma by pasting": '#define J(a, b) a##b\nJ(_Pra, gma)("GCC poison int")\n',
     "a name of the runtime": 'extern "C" int learnml_launch(void *);\n',
     "a hook redefined": 'extern "C" void __tsan_read4(void *) {}\n',
     "a macro of the runtime": "#undef LEARNML_ENTRIES\n",
@@ -92,6 +88,30 @@ def test_sources_that_reach_beyond_arithmetic_are_refused(head: str) -> None:
 
     assert "gave up" not in message
     assert Path(SECRET).read_text().strip() not in message
+
+
+HARMLESS = {
+    "dependency": f'#pragma GCC dependency "{SECRET}"\n',
+    "optimize": '#pragma GCC optimize ("O0")\n',
+    "pragma in code": '_Pragma("GCC poison int")\n',
+    "pragma by a macro": '#define P _Pragma("GCC poison int")\nP\n',
+    "constructor": "__attribute__((constructor)) void g() {}\n",
+    "constructor by a macro": "#define A __attribute__((constructor, \\\n  used))\nA void g() {}\n",
+    "constructor by a standard attribute": "[[gnu::constructor]] void g() {}\n",
+    "attributes by using": "[[using gnu: constructor]] void g() {}\n",
+    "section": '__attribute__((section(".init_array"))) void (*g)() = nullptr;\n',
+}
+
+
+@pytest.mark.parametrize("head", HARMLESS.values(), ids=HARMLESS.keys())
+def test_what_nvrtc_passes_over_does_not_reach_the_compiler(head: str) -> None:
+    source = head + KERNEL.replace("VALUE", "1")
+
+    text = translate(source, ()).text
+
+    assert re.search("constructor|init_array|GCC|gnu|_Pragma|__attribute__", text) is None
+    assert text.count("\n") >= source.count("\n")
+    assert compile_source(source).kernels == ("f",)
 
 
 ALONE = [name for name in REACHING if name.startswith("include ") and "joined" not in name]
@@ -116,7 +136,7 @@ def test_no_compiler_meets_an_include_that_a_condition_may_leave_out() -> None:
 
 PASTED = (
     {
-        '#define E extern\n#define J(a, b) a##b\nJ(_Pra, gma)("GCC optimize(1)")': "Pragmas",
+        '#define E extern\n#define J(a, b) a##b\nJ(_Pra, gma)("GCC optimize(1)")': "A pragma has a line",
         f'#if J(__has_, include)("{SECRET}")\n#endif': "which files there are",
         "const char *s = J(__FI, LE__);": "no file of its own",
         "const char *t = J(__TI, ME__);": "always compiles to the same",
@@ -182,12 +202,25 @@ def test_ordinary_sources_are_not(head: str) -> None:
 
 @pytest.mark.parametrize(
     "option",
-    ["-I/etc", "-include/etc/passwd", f"-DX=1 -include {SECRET}", "-fplugin=x.so", "@args", "-DX=`id`", "-DX=/*",
-     "-DX=1//", "-DX=2é", "-DXé=2",
-     "-DLEARNML_X=1", "-o/tmp/x", "-B/tmp", "-specs=x", "-wrapper", "--sysroot=/"],
+    ["-include=/etc/passwd", "--pre-include=../x", "-include/etc/passwd", "-fplugin=x.so", "@args", "-DX=/*", "-DX=2é",
+     "-DXé=2", "-DX=1\n#include <x>", "-DX=1\\\n", "-DX(a\n)=1", "-DX=__FILE__", "-DX=learnml",
+     "-DLEARNML_X=1", "-D__shared__=static", "-Uasm", "-o/tmp/x", "-B/tmp", "-specs=x", "-wrapper", "--sysroot=/"],
 )  # fmt: skip
-def test_options_that_reach_files_are_refused(option: str) -> None:
-    assert "is not taken here" in refused(KERNEL.replace("VALUE", "1"), options=(option,))
+def test_options_that_reach_files_or_the_executor_are_refused(option: str) -> None:
+    message = refused(KERNEL.replace("VALUE", "1"), options=(option,))
+
+    assert re.search("NVRTC, which compiles|not taken here|cannot be included|undefined", message)
+
+
+def test_options_say_nothing_to_the_compiler_but_by_macros() -> None:
+    words = (f"-I{SECRET}", "-DX=`id`", "-DY=1//c", "-DZ=asm", "--time=/tmp/x", "-Xptxas=-o=/tmp/x")
+
+    text = translate(KERNEL, (), options.read((*words, "-DVALUE=1"))).text
+
+    assert SECRET not in text
+    assert re.findall("^#define [XYZ] .*$", text, re.MULTILINE) == [
+        *("#define X `id`", "#define Y 1", "#define Z asm")
+    ]
 
 
 def test_a_name_with_letters_that_cuda_does_not_know_is_refused() -> None:
@@ -249,7 +282,7 @@ def test_reading_a_source_takes_no_longer_for_what_never_ends(part: str) -> None
     source += KERNEL.replace("VALUE", "1")
     before = time.process_time()
     with contextlib.suppress(CompileError):
-        list(lint.notes(translate(source, (), {})))
+        list(lint.notes(translate(source, ())))
     assert time.process_time() - before < 10
 
 

@@ -152,3 +152,89 @@ def test_lanes_that_a_mask_names_may_have_returned(threads: int) -> None:
     same = (19, odd, 1, 0, 5, there, 1, 190, 19, 20, 3)
     for row, value in zip(out.host.tolist(), same, strict=True):
         assert row == ([value] * 20 + [0] * 12) * 2
+
+
+PIPELINE = """#include <cuda_pipeline.h>
+extern "C" __global__ void k(const float *x, float *y, int wait, int barrier) {
+  __shared__ __align__(16) float s[3][64];
+  int i = threadIdx.x;
+  if (i < 16) {
+    __pipeline_memcpy_async(s[0] + 4 * i, x + 4 * i, 16);
+    __pipeline_commit();
+    __pipeline_memcpy_async(s[1] + 2 * i, x + 64 + 2 * i, 8);
+    __pipeline_memcpy_async(s[1] + 32 + 2 * i, x + 96 + 2 * i, 8, 4);
+    __pipeline_commit();
+    for (int j = 0; j < 4; j++) __pipeline_memcpy_async(&s[2][4 * i + j], x + 128 + 4 * i + j, 4);
+    __pipeline_commit();
+    if (wait < 3) __pipeline_wait_prior(wait);
+  }
+  if (barrier) __syncthreads();
+  y[i] = s[0][63 - i];
+  if (wait < 2) y[64 + i] = s[1][63 - i];
+  if (wait < 1) y[128 + i] = s[2][63 - i];
+}"""
+
+
+@pytest.mark.parametrize("wait", [0, 1, 2])
+def test_asynchronous_copies_are_there_once_they_are_waited_for(wait: int) -> None:
+    device = Device()
+    x, y = device.array(np.arange(192)), device.array(np.zeros(192))
+
+    report = device.launch(
+        kernel(PIPELINE, "k"), (1,), (64,), (x, y, np.int32(wait), np.int32(1)), order="forward"
+    )
+
+    assert not report.diagnostics
+    second = [0 if index % 2 and index >= 32 else 64 + index for index in range(64)]
+    rows = [list(range(64)), second, list(range(128, 192))]
+    for row, values in enumerate(rows):
+        expected = values[::-1] if wait < 3 - row else [0] * 64
+        assert y.host[64 * row : 64 * row + 64].tolist() == expected, row
+    assert report.counters.global_bytes_read == 192 * 4 - 16 * 4
+    assert report.counters.shared_bytes_written == 4 * 64 * min(3 - wait, 3)
+
+
+@pytest.mark.parametrize(
+    ("wait", "barrier", "kind"),
+    [(3, 1, "uninitialised-shared"), (0, 0, "missing-barrier")],
+)
+def test_asynchronous_copies_that_are_not_waited_for_are_told_of(
+    wait: int, barrier: int, kind: str
+) -> None:
+    device = Device()
+    x, y = device.array(np.arange(192)), device.array(np.zeros(192))
+
+    found = device.findings(
+        kernel(PIPELINE, "k"), (1,), (64,), (x, y, np.int32(wait), np.int32(barrier))
+    )
+
+    assert kind in {item.kind for item in found}, [str(item) for item in found]
+
+
+@pytest.mark.parametrize(
+    ("copy", "kind"),
+    [
+        ("s + 1, x, 8", "misaligned-access"),
+        ("s, x + 1, 16", "misaligned-access"),
+        ("s, x + 64, 4", "out-of-bounds-read"),
+        ("s + 64, x, 4", "out-of-bounds-write"),
+        ("s, x, 2", "trap"),
+        ("y, x, 4", "trap"),
+    ],
+)
+def test_asynchronous_copies_are_watched_like_any_access(copy: str, kind: str) -> None:
+    source = f"""#include <cuda_pipeline_primitives.h>
+extern "C" __global__ void k(const float *x, float *y) {{
+  __shared__ __align__(16) float s[64];
+  __pipeline_memcpy_async({copy});
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  y[0] = s[0];
+}}"""
+    device = Device()
+
+    found = device.findings(
+        kernel(source, "k"), (1,), (1,), (device.array(np.arange(64)), device.empty(1))
+    )
+
+    assert (found[0].kind, found[0].line) == (kind, 4), [str(item) for item in found]

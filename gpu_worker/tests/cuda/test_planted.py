@@ -124,7 +124,7 @@ def test_what_the_host_wrote_counts_as_written() -> None:
 def test_divisions_of_integers_are_noted(body: str, line: int | None) -> None:
     source = f'extern "C" __global__ void f(float *y, int n, int m, float x) {{\n{body}\n}}'
 
-    notes = lint.notes(translate(source, (), {}))
+    notes = lint.notes(translate(source, ()))
 
     assert [(note.kind, note.line) for note in notes] == (
         [("integer-division", line)] if line else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_worker.cuda_cpu import CompileError, compile_source, nvrtc, rules
+from gpu_worker.cuda_cpu import CompileError, compile_source, headers, nvrtc, rules
 from gpu_worker.cuda_cpu.device import Module
 from gpu_worker.tests.cuda.device import KERNEL, refused
 
@@ -76,8 +76,9 @@ def test_errors_come_with_the_line_of_the_source() -> None:
         ("__global__ void f(int *p) { p[0] = 1; }\n", 'extern "C"'),
         ('extern "C" __global__ void f(int *p) { threadIdx.x = 1; }\n', "cannot be assigned"),
         ('#include <cub/cub.cuh>\n' + KERNEL, "yours to write"),
-        ('#include <cuda/std/limits>\n' + KERNEL, "yours to write"),
-        ('#include "my_kernels.h"\n' + KERNEL, "these headers only: cooperative_groups.h, "),
+        ('#include <cuda/std/numeric>\n' + KERNEL, "there are types and limits: cuda/std/array, "),
+        ('#include <cuda/pipeline>\n' + KERNEL, "not offered here. Of copies that go on beside"),
+        ('#include "my_kernels.h"\n' + KERNEL, "these headers only: builtin_types.h, "),
         ('#include <stdio.h>\n' + KERNEL, "Take the line out: printf is built in."),
         ('# include <cmath>\n' + KERNEL, "rsqrtf, expf, fmaxf and their kin are built in"),
         ('#include <stdint.h> // int64_t\n' + KERNEL, "write int, unsigned or long long"),
@@ -94,12 +95,12 @@ def test_messages_say_what_to_do(source: str, says: str) -> None:
 
 
 def test_the_headers_are_those_that_a_device_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    included = "".join(f"#include <{name}>\n" for name in sorted(rules.HEADERS))
+    included = "".join(f"#include <{name}>\n" for name in sorted(headers.TAKEN))
     assert nvrtc.compile_for(included + BUILT_IN, "sm_90").keys() == {"k"}
     # cuda.h is there, and includes what is not. The rules refuse the question.
     questions = "".join(
         f"#if __has_include(<{name}>)\n#error {name}\n#endif\n"
-        for name in rules.LEFT_OUT.keys() - {"cuda.h"}
+        for name in headers.LEFT_OUT.keys() - {"cuda.h"}
     )
     monkeypatch.setattr(rules, "check", lambda source: None)
     assert nvrtc.compile_for(questions + BUILT_IN, "sm_90").keys() == {"k"}

@@ -143,6 +143,24 @@ def test_more_than_the_track_offers_is_not_there(right_arrays: str, grade_cupy: 
         assert graded.outcome == "contract_error", package
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import cupyx",
+        "from cupyx import jit",
+        "import cupyx.scipy.special",
+    ],
+)
+def test_a_part_of_cupy_that_is_not_offered_is_called_so(
+    line: str, right_arrays: str, grade_cupy: GradeCupy
+) -> None:
+    graded = grade_cupy(f"import cupy as cp\n{line}\n{right_arrays}", cases="public")
+    assert graded.outcome == "contract_error"
+    assert graded.report.failure is not None
+    assert "cupyx is a part of CuPy that is not offered here" in graded.report.failure.message
+    assert "cupy.RawKernel" in graded.report.failure.message
+
+
 # --- kernels -----------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "kind", "text"),
