@@ -7,6 +7,7 @@ import html as html_module
 import re
 from collections.abc import Callable, Mapping
 
+from courses.rendering.density import too_dense
 from courses.rendering.katex_styles import MathStylesheet
 from courses.rendering.markdown_sources import MarkdownSource
 from courses.rendering.markdown_text import Draft, TextRenderer
@@ -44,7 +45,12 @@ def render_all(sources: Mapping[str, Source]) -> Rendered:
         if source.kind in {"tex_display", "tex_inline"}:
             formulas.append(_bare_formula(source.kind, text))
         else:
-            drafts[name] = renderer.convert(name, text, source.kind == "inline_markdown")
+            dense = too_dense(text)
+            drafts[name] = (
+                Draft(findings=[dense])
+                if dense
+                else renderer.convert(name, text, source.kind == "inline_markdown")
+            )
             formulas += [placed.formula for placed in drafts[name].formulas]
     stylesheet = MathStylesheet()
     results = render_formulas(formulas, stylesheet)

@@ -15,7 +15,7 @@ from courses.queries import published_chapters
 
 from .documents import Document, documents_of
 from .excerpts import Excerpt, Piece, excerpt, marked
-from .index import Hit, Index, Query
+from .index import MAX_QUERY_WORDS, Hit, Index, Query
 from .words import words
 
 MAX_QUERY_CHARACTERS = 200
@@ -125,7 +125,11 @@ def _result(hit: Hit, document: Document, origins: Sequence[_Source]) -> Result:
 def _suggestion(text: str, index: Index) -> str:
     """Put known words in the place of unknown ones that look much like them."""
     changed = text
-    for word in reversed(list(words(text))):
+    found = list(words(text))
+    if len(found) > MAX_QUERY_WORDS:
+        # Each is compared with the whole vocabulary; and nobody mistypes so many.
+        return ""
+    for word in reversed(found):
         if not index.near(word.word):
             alike = get_close_matches(word.word, index.vocabulary(), n=1, cutoff=_ALIKE)
             if not alike:

@@ -106,6 +106,9 @@ def test_all_words_are_asked_for_and_less_is_said_to_be_less() -> None:
 
 def test_a_misspelt_word_is_mended_and_nonsense_is_not() -> None:
     assert search("nomalization").suggestion == "normalization"
+    # Each word is compared with every word of the course: a page full of them is not.
+    assert search("nomalization " * 12).suggestion == "normalization " * 12
+    assert search("nomalization " * 13).suggestion == ""
     assert search("zzzzqqq") == Results((), 0, True, "")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,12 @@ from . import extensions as _extensions  # noqa: F401  registers them
 from .completion import METHODS
 
 CHECKED_IN = Path(__file__).resolve().parent / "openapi.yaml"
+
+
+@functools.cache
+def page() -> dict[str, Any]:
+    """Return what the page of the documentation shows, made once in a process: it takes a while."""
+    return readable(generate())
 
 
 def generate() -> dict[str, Any]:

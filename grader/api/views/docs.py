@@ -46,4 +46,4 @@ class SchemaView(SpectacularAPIView):
 
 
 def docs(request: HttpRequest) -> HttpResponse:
-    return render(request, "grader/api_docs.html", schema.readable(schema.generate()))
+    return render(request, "grader/api_docs.html", schema.page())

@@ -1,0 +1,45 @@
+"""Paragraphs in which the Markdown library would search for minutes are found before it reads them.
+
+Each `[`, `<` and `$` without a partner is searched for to the paragraph's end, so that the time
+grows with the square of their number: a second for 2,000 of them, two minutes for 25,000.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .markdown_lint import Finding
+
+SIGNS_PER_PARAGRAPH: Final = 1_000
+"""Fifty times what the longest paragraph of mathematics has; a fifth of a second."""
+SEARCHED_FOR: Final = "[<$"
+_FENCE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+
+
+def too_dense(text: str) -> Finding | None:
+    """Return what to say of the first paragraph with too many signs of a kind, or None."""
+    counts = dict.fromkeys(SEARCHED_FOR, 0)
+    offset = begin = 0
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        if fence or mark or not line.strip():
+            counts = dict.fromkeys(SEARCHED_FOR, 0)
+            begin = offset + len(line)
+        else:
+            for sign in SEARCHED_FOR:
+                counts[sign] += line.count(sign)
+                if counts[sign] > SIGNS_PER_PARAGRAPH:
+                    return Finding(begin, _message(sign))
+        offset += len(line)
+    return None
+
+
+def _message(sign: str) -> str:
+    return (
+        f"This paragraph has more than {SIGNS_PER_PARAGRAPH:,} “{sign}”. Divide it by empty lines, "
+        "or put data into a fenced block of code."
+    )
