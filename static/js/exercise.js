@@ -175,11 +175,10 @@ function draftKeeper(url) {
         timer = setTimeout(send, QUIET_MS);
       }
     },
-    /** Keep the text here until an answer says that the site has it; true if this browser does. */
+    /** Keep the text here until an answer says that the site has it. */
     hold() {
       clearTimeout(timer);
       if (unsaved || other) keep(false);
-      return isHere;
     },
     /** Nothing was stored: go on as before. */
     release() {
@@ -204,7 +203,7 @@ form.addEventListener("submit", async (event) => {
   sent = true;
   submit.setAttribute("aria-disabled", "true");
   say("Sending.");
-  const isHere = drafts.hold();
+  drafts.hold();
   const text = field.value;
   try {
     const body = new FormData(form);
@@ -216,7 +215,7 @@ form.addEventListener("submit", async (event) => {
       return; // nothing is sent twice while the verdict's page comes
     }
     notSent(data.message ?? `Nothing was submitted: ${reasonOf(status)}.`);
-    if (status === 401 && data.sign_in) signIn(data.sign_in, isHere);
+    if (status === 401 && data.sign_in) signIn(data.sign_in);
   } catch {
     notSent("The site does not answer. Submit again in a moment: what arrives twice counts once.");
   }
@@ -233,12 +232,8 @@ function notSent(message) {
   drafts.release();
 }
 
-/** To sign in and back here, where the text is offered; what only this page holds is not left. */
-function signIn(address, isHere) {
-  if (isHere) {
-    location.assign(address);
-    return;
-  }
+/** Lead to sign in, beside this page: it has the text, and can submit it then. */
+function signIn(address) {
   const link = Object.assign(document.createElement("a"), { href: address, target: "_blank", textContent: "Sign in" });
   state.append(" ", link, " in another tab, then submit here.");
 }

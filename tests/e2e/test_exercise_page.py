@@ -243,6 +243,11 @@ def test_a_session_that_ended_costs_no_text(
     editor(page).fill("# typed after the session ended\n")
     expect(page.locator("[data-draft-state]")).to_contain_text("You are signed out")
     page.get_by_role("button", name="Submit", exact=True).click()
+    # The page stays as it is, text and all.
+    with own.expect_page() as opened:
+        page.locator("[data-submit-state]").get_by_role("link", name="Sign in").click()
+    assert page.locator("#source").input_value() == "# typed after the session ended\n"
+    page = opened.value
     page.locator("input[name=login]").fill("author")
     page.locator("input[name=password]").fill(DEMO_PASSWORD)
     page.locator("main button[type=submit]").click()
