@@ -24,12 +24,13 @@ from celery.exceptions import CPendingDeprecationWarning
 from celery.signals import (
     celeryd_after_setup,
     celeryd_init,
+    setup_logging,
     worker_process_init,
     worker_process_shutdown,
     worker_ready,
 )
 
-from gpu_worker import queues
+from gpu_worker import logs, queues
 from gpu_worker.gpu.fleet import Watch, fleet
 from gpu_worker.gpu.intake import Intake
 from gpu_worker.reporter import NodeReporter
@@ -40,6 +41,8 @@ from gpu_worker.signing import KeyMissing, key_from_environment
 app = Celery("gpu_worker")
 app.config_from_object(queues.celery_settings(queues.broker_url_from_environment()))
 app.conf.imports = ("gpu_worker.tasks",)
+setup_logging.connect(logs.configure)
+logs.follow_messages()
 
 EXIT_REFUSED = 78
 """The exit code where submissions cannot be isolated, or the worker has no key (EX_CONFIG)."""

@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 from celery import Celery
 from kombu.exceptions import OperationalError
 
+from gpu_worker import logs
 from gpu_worker.node import node_name, node_report
 from gpu_worker.protocol import (
     GradeJob,
@@ -81,7 +82,8 @@ class JobReporter:
         self._latest = self._progress(Phase.CLAIMED, 0, 0)
         self._sent_at = 0.0
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        beat = logs.in_this_context(self._beat)
+        self._thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
 
     def __enter__(self) -> Self:
         self._send_latest()

@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import shared_task
 
-from gpu_worker import devices, exercise_checks, reporter, running
+from gpu_worker import devices, exercise_checks, logs, reporter, running
 from gpu_worker.gpu.lane import Lane, ReturnedError
 from gpu_worker.judge import Graded, grade_source
 from gpu_worker.node import node_name
@@ -45,6 +45,11 @@ def grade(self: Any, message: Any) -> None:
     except ProtocolError as error:
         _answer_unreadable(self.app, message, error)
         return
+    with logs.about(submission=job.submission):
+        _grade(self, job)
+
+
+def _grade(self: Any, job: GradeJob) -> None:
     if _came_back(self):
         logger.warning("Submission %s came back from a worker that died.", job.submission)
         reporter.send_redelivery(self.app, job)
@@ -56,6 +61,7 @@ def grade(self: Any, message: Any) -> None:
         logger.warning("Submission %s goes back: %s", job.submission, error)
         reporter.send_returned(self.app, job, str(error))
         return
+    logger.info("Submission %s: %s, %.3f", job.submission, graded.outcome.value, graded.score)
     reporter.send_verdict(self.app, as_verdict(job, graded))
 
 
@@ -72,7 +78,8 @@ def run(self: Any, message: Any) -> None:
         # It may be what killed the worker. The site ends what nobody answers.
         logger.warning("Run %s came back from a worker that died.", job.run)
         return
-    running.answer(self.app, job, zygote)
+    with logs.about(run=job.run):
+        running.answer(self.app, job, zygote)
 
 
 @shared_task(name=TASK_CHECK, bind=True)

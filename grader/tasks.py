@@ -11,6 +11,7 @@ from django.db.utils import InterfaceError, OperationalError
 
 from courses.accounts.deletion import remove_kept
 from courses.held_forms import forget_held_forms
+from gpu_worker import logs
 from gpu_worker.protocol import (
     NodeReport,
     Progress,
@@ -56,7 +57,9 @@ def worker_task(name: str) -> Callable[[Callable[[Told], None]], Any]:
     def decorate(record: Callable[[Told], None]) -> Any:
         def run(envelope: object) -> None:
             try:
-                record(opened(name, envelope))
+                told = opened(name, envelope)
+                with logs.about(**_subject_of(told.message)):
+                    record(told)
             except ProtocolError as error:
                 logger.error("A message for %s cannot be used: %s", name, error)
             except NotBelieved as refusal:
@@ -66,6 +69,12 @@ def worker_task(name: str) -> Callable[[Callable[[Told], None]], Any]:
         return shared_task(name=name, **RETRY)(run)
 
     return decorate
+
+
+def _subject_of(message: object) -> dict[str, Any]:
+    """Return what a message is about, for the log: it says so itself, whatever its headers say."""
+    known = message if isinstance(message, dict) else {}
+    return {name: known.get(name) for name in (logs.SUBMISSION, logs.RUN) if name in known}
 
 
 @worker_task(TASK_RECORD_PROGRESS)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging.config
 import os
 from typing import Any
 
 from celery import Celery
+from celery.signals import setup_logging
+
+from gpu_worker import logs
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "learnml.settings.local")
 
@@ -54,7 +58,16 @@ def beat_schedule(grading: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _configure_logs(**_: Any) -> None:
+    """Keep the site's own set-up, from its settings: Celery would put another beside it."""
+    from django.conf import settings
+
+    logging.config.dictConfig(settings.LOGGING)
+
+
 app = Celery("learnml")
+setup_logging.connect(_configure_logs)
+logs.follow_messages()
 app.add_defaults(configuration)
 app.autodiscover_tasks(["grader"])
 # Code that only knows `celery.current_app` must send with these settings, from any thread.

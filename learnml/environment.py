@@ -22,6 +22,7 @@ REDIS_SCHEMES = ("redis", "rediss", "redis+socket", "unix")
 CACHE_SCHEMES = ("redis", "rediss", "unix")
 TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
+LOG_FORMATS = ("plain", "json")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 MAX_SECONDS = 86_400.0
 MIN_SECRET_KEY_CHARACTERS = 50
@@ -179,6 +180,7 @@ PARSERS: dict[str, Parser] = {
     "LEARNML_REQUEST_COMPUTE_LIMIT_SECONDS": _seconds,
     "LEARNML_LOG_LEVEL": one_of(LOG_LEVELS, str.upper),
     "LEARNML_WEB_LOG_LEVEL": one_of([level.lower() for level in LOG_LEVELS], str.lower),
+    "LEARNML_LOG_FORMAT": one_of(LOG_FORMATS, str.lower),
     "LEARNML_ACCESS_LOG": _flag,
     "LEARNML_ALLOWED_HOSTS": _hosts,
     "LEARNML_TRUSTED_ORIGINS": _origins,

@@ -29,6 +29,7 @@ limit_request_line = 4094
 loglevel = read("LEARNML_WEB_LOG_LEVEL", "warning")
 accesslog = "-" if read("LEARNML_ACCESS_LOG", False) else None
 errorlog = "-"
+logger_class = "learnml.web_server_log.WebServerLogger"
 control_socket_disable = True
 
 

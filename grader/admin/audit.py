@@ -47,9 +47,7 @@ class AuditEntryAdmin(ReadOnlyMixin, ExactCountOff):
 
     @admin.display(description="before and after")
     def change(self, entry: AuditEntry) -> str:
-        return "; ".join(
-            f"{name}: {_short(before)} → {_short(after)}" for name, before, after in _pairs(entry)
-        )
+        return "; ".join(f"{name}: {_change(entry, *values)}" for name, *values in _pairs(entry))
 
     @admin.display(description="before and after")
     def changed_values(self, entry: AuditEntry) -> SafeString | str:
@@ -76,6 +74,12 @@ def _pairs(entry: AuditEntry) -> list[tuple[str, object, object]]:
     """Return name, before and after of each value; what there was not is None."""
     before, after = (each if isinstance(each, dict) else {} for each in (entry.before, entry.after))
     return [(name, before.get(name), after.get(name)) for name in {**before, **after}]
+
+
+def _change(entry: AuditEntry, before: object, after: object) -> str:
+    if entry.before is None:
+        return _short(after)
+    return f"{_short(before)} → {_short(after) if entry.after is not None else 'gone'}"
 
 
 def _short(value: object) -> str:

@@ -76,7 +76,9 @@ class AuditEntry(models.Model):
         max_length=100, blank=True, help_text="The name of the API token that it came with."
     )
     request_id = models.CharField(
-        max_length=64, blank=True, help_text="Of the request, as in the log and `X-Request-ID`."
+        max_length=64,
+        blank=True,
+        help_text="Of the request, as in the log and the header X-Request-ID.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -17,6 +17,9 @@ class OutboxMessage(models.Model):
     sends = models.PositiveIntegerField(default=0, help_text="How often it reached the broker.")
     failures = models.PositiveIntegerField(default=0)
     last_error = models.CharField(max_length=500, blank=True)
+    request_id = models.CharField(
+        max_length=64, blank=True, help_text="Of the request that led to it, for the log."
+    )
     locked_until = models.DateTimeField(
         null=True, blank=True, help_text="A sender has it until then; two never send at once."
     )

@@ -7,8 +7,8 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from structlog.contextvars import get_contextvars
 
+from gpu_worker import logs
 from grader.models import AuditAction, AuditEntry
 from grader.origin import current_origin
 
@@ -42,7 +42,7 @@ def record_act(
         detail=_kept(detail),
         origin=origin.kind,
         token_name=origin.token_name,
-        request_id=str(get_contextvars().get("request_id", "")),
+        request_id=logs.current(logs.REQUEST_ID),
     )
 
 

@@ -20,6 +20,7 @@ from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from gpu_worker import logs
 from gpu_worker.protocol import GradeJob
 from gpu_worker.protocol import NodeKind as JobKind
 from gpu_worker.protocol import Track as JobTrack
@@ -73,11 +74,19 @@ def enqueue(attempt: GradingAttempt) -> OutboxMessage:
     """
     pause = limits.return_pause(attempt.returns)
     message = OutboxMessage.objects.create(
-        attempt=attempt, locked_until=timezone.now() + pause if pause else None
+        attempt=attempt,
+        locked_until=timezone.now() + pause if pause else None,
+        request_id=logs.current(logs.REQUEST_ID) or _former_request_id(attempt),
     )
     if attempt.regrade_item_id is None:
         send_next(attempt)
     return message
+
+
+def _former_request_id(attempt: GradingAttempt) -> str:
+    """Return the request that the submission's attempts go back to, for one of the sweeper's."""
+    former = OutboxMessage.objects.filter(attempt__submission=attempt.submission_id)
+    return former.order_by("-id").values_list("request_id", flat=True).first() or ""
 
 
 def send_next(attempt: GradingAttempt) -> None:
@@ -169,7 +178,13 @@ def _send(message_id: int) -> bool:
         pk=message_id
     )
     attempt = message.attempt
-    mine = OutboxMessage.objects.filter(pk=message_id, sent_at__isnull=True)
+    with logs.about(submission=attempt.submission.public_id, request_id=message.request_id):
+        return _send_of(message)
+
+
+def _send_of(message: OutboxMessage) -> bool:
+    attempt = message.attempt
+    mine = OutboxMessage.objects.filter(pk=message.pk, sent_at__isnull=True)
     try:
         transport().send(
             TASK_GRADE, [build_job(attempt).to_message()], attempt.queue, attempt.priority
@@ -178,6 +193,7 @@ def _send(message_id: int) -> bool:
         mine.update(locked_until=None, failures=F("failures") + 1, last_error=str(error)[:500])
         raise
     mine.update(locked_until=None, sent_at=timezone.now(), sends=F("sends") + 1, last_error="")
+    logger.info("Submission %s: on the queue %s", attempt.submission.public_id, attempt.queue)
     return True
 
 

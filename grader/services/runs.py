@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from gpu_worker import protocol, protocol_runs
+from gpu_worker import logs, protocol, protocol_runs
 from gpu_worker.queues import PRIORITY_REGRADE, TASK_RUN
 from grader import limits
 from grader.models import CodeRun, Exercise, NodeKind, RunKind, RunOutcome, RunState, Track
@@ -120,7 +120,8 @@ def purge_runs(now: datetime | None = None) -> int:
 def _send(run_id: int, priority: int) -> None:
     run = CodeRun.objects.select_related("exercise").get(pk=run_id)
     try:
-        transport().send(TASK_RUN, [build_run_job(run).to_message()], RUN_QUEUE, priority)
+        with logs.about(run=run.public_id):
+            transport().send(TASK_RUN, [build_run_job(run).to_message()], RUN_QUEUE, priority)
     except BrokerUnreachable as error:
         logger.warning("The queue is not reachable, run %s ends: %s", run.public_id, error)
         _end(

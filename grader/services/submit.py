@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from datetime import timedelta
+from functools import partial
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from gpu_worker import logs
 from gpu_worker.queues import PRIORITY_LEARNER, PRIORITY_REGRADE
 from grader import limits
 from grader.models import (
@@ -38,6 +41,8 @@ from .errors import (
 from .sources import check_source
 from .verdicts import reopen_ungraded
 from .withdraw import withdraw_older
+
+logger = logging.getLogger(__name__)
 
 RETRY_WHEN_QUEUE_MOVES_SECONDS = 15
 RATE_WINDOW = timedelta(seconds=60)
@@ -85,6 +90,7 @@ def submit(
                 SecondVerdict.objects.create(submission=submission, kind=second)
                 start_attempt(submission, second, priority=PRIORITY_LEARNER)
                 withdraw_older(submission)
+            transaction.on_commit(partial(_tell, submission))
             return submission
     except IntegrityError:
         # Where the learner's row cannot be locked, the unique key still lets only one through.
@@ -135,6 +141,14 @@ def resubmit(user: User, submission: Submission) -> Submission:
             after=dict.fromkeys(again, queued),
         )
     return submission
+
+
+def _tell(submission: Submission) -> None:
+    logs.note(submission=submission.public_id)
+    logger.info(
+        "Submission %s: taken for %s on %s",
+        *(submission.public_id, submission.exercise.slug, submission.track),
+    )
 
 
 def _verdicts(submission: Submission) -> dict[str, dict[str, str | None]]:

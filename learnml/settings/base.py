@@ -8,6 +8,7 @@ from pathlib import Path
 
 import environ  # type: ignore[import-untyped]
 
+from gpu_worker.logs import configuration
 from gpu_worker.queues import QUEUE_GPU, hard_time_limit_seconds, visibility_timeout_seconds
 from learnml.accounts.rates import rates
 from learnml.environment import read
@@ -44,6 +45,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "learnml.request_ids.RequestIdMiddleware",
     "learnml.responses.HeadMiddleware",
     "learnml.responses.RetryAfterMiddleware",
     "learnml.health.HealthMiddleware",
@@ -170,6 +172,8 @@ ACCOUNT_RATE_LIMITS = rates(
 )
 # See NUM_PROXIES below; these are the rate limits of signing in.
 ALLAUTH_TRUSTED_PROXY_COUNT = read("LEARNML_PROXIES", 0)
+# The proxy in front sets X-Request-ID; without one anybody could.
+REQUEST_ID_FROM_PROXY = read("LEARNML_PROXIES", 0) > 0
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
 # --- language, time --------------------------------------------------------------------------
@@ -339,17 +343,7 @@ QUEUE_VISIBILITY_TIMEOUT_SECONDS = (
     read("LEARNML_VISIBILITY_TIMEOUT_SECONDS", None) or visibility_timeout_seconds()
 )
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{levelname} {name}: {message}", "style": "{"}},
-    "filters": {"visitors": {"()": "learnml.logs.NoTracebackOfVisitors"}},
-    "handlers": {
-        "stderr": {
-            "class": "logging.StreamHandler",
-            "formatter": "plain",
-            "filters": ["visitors"],
-        }
-    },
-    "root": {"handlers": ["stderr"], "level": read("LEARNML_LOG_LEVEL", "INFO")},
-}
+LOGGING = configuration(
+    {"visitors": {"()": "learnml.logs.NoTracebackOfVisitors"}},
+    level=read("LEARNML_LOG_LEVEL", "INFO"),
+)

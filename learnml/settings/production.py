@@ -21,6 +21,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 # Rate limits see the learner's address, not that of the TLS proxy in front.
 _proxies = read("LEARNML_PROXIES", 1)
 ALLAUTH_TRUSTED_PROXY_COUNT = _proxies
+REQUEST_ID_FROM_PROXY = _proxies > 0
 REST_FRAMEWORK = {**REST_FRAMEWORK, "NUM_PROXIES": _proxies}
 EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 EMAIL_HOST = read("LEARNML_EMAIL_HOST", "localhost")

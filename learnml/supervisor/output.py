@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
-from typing import TextIO
+from datetime import UTC, datetime
+from typing import Any, TextIO
 
 NAME_WIDTH = 9
 COLOURS = {
@@ -21,14 +23,23 @@ NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Output:
-    """Writes lines with prefixes, coloured on a terminal unless NO_COLOR is set."""
+    """Writes lines with prefixes, coloured on a terminal unless NO_COLOR is set.
+
+    With `LEARNML_LOG_FORMAT=json` each line is a JSON object instead, which names its part. What a
+    part writes that is none, as the queue's lines, is the message of one.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._coloured = stream.isatty() and "NO_COLOR" not in os.environ
+        # Whether it is a format at all is checked with all other settings, later.
+        self._is_json = os.environ.get("LEARNML_LOG_FORMAT", "").lower() == "json"
 
     def part(self, name: str, line: str) -> None:
         """Write one line of a part."""
+        if self._is_json:
+            self._write_json(name, line.rstrip("\r\n"))
+            return
         text = line.rstrip("\r\n")[:MAX_LINE_CHARACTERS]
         prefix = f"{name:<{NAME_WIDTH}} |"
         if self._coloured and name in COLOURS:
@@ -37,7 +48,19 @@ class Output:
 
     def say(self, text: str = "") -> None:
         """Write a line of the supervisor itself."""
+        if self._is_json:
+            if text:
+                self._write_json("supervisor", text)
+            return
         self._write(f"{text}\n")
+
+    def _write_json(self, part: str, line: str) -> None:
+        told = _object(line) or {
+            "time": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
+            "level": "info",
+            "message": line[:MAX_LINE_CHARACTERS],
+        }
+        self._write(f"{json.dumps({**told, 'part': part}, ensure_ascii=False)}\n")
 
     def _write(self, text: str) -> None:
         try:
@@ -47,3 +70,12 @@ class Output:
             # A full disk under the log is no reason to stop what needs none.
             if error.errno not in NO_ROOM:
                 raise
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    """Return a line's JSON object, None where it is something else."""
+    try:
+        told = json.loads(line) if line.startswith("{") else None
+    except (ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None

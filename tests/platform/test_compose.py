@@ -70,7 +70,8 @@ def test_every_part_of_the_supervisor_has_a_service(services: dict[str, Any]) ->
 @pytest.mark.parametrize("name", WORKERS)
 def test_worker_knows_the_queue_and_nothing_else(services: dict[str, Any], name: str) -> None:
     worker = services[name]
-    assert set(worker["environment"]) == {"REDIS_URL", "LEARNML_WORKER_KEY"}
+    allowed = {"REDIS_URL", "LEARNML_WORKER_KEY", "LEARNML_LOG_FORMAT"}
+    assert set(worker["environment"]) == allowed
     assert worker["networks"] == ["queue"]
     assert "volumes" not in worker
     assert "env_file" not in worker

@@ -46,6 +46,7 @@ BAD = [
     ("LEARNML_API_RATE_USER", "many/min"),
     ("LEARNML_SSL_REDIRECT", "ture"),
     ("LEARNML_LOG_LEVEL", "LOUD"),
+    ("LEARNML_LOG_FORMAT", "xml"),
     ("LEARNML_WEB_LOG_LEVEL", "loud"),
     ("LEARNML_TRUSTED_ORIGINS", "learn.example.org"),
 ]

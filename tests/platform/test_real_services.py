@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -66,11 +67,48 @@ def instance(make_module_instance: MakeInstance) -> Instance:
         LEARNML_HEARTBEAT_SECONDS="0.5",
         LEARNML_HEARTBEAT_TIMEOUT_SECONDS="6",
         LEARNML_SWEEP_INTERVAL_SECONDS="1",
+        LEARNML_LOG_FORMAT="json",
+        LEARNML_ACCESS_LOG="1",
+        LEARNML_PROXIES="1",
     )
 
 
 def test_embedded_services_grade(instance: Instance) -> None:
     assert_grades(instance)
+
+
+def test_one_request_is_found_in_the_lines_of_all_parts(instance: Instance) -> None:
+    """As JSON: from the web by the queue to the worker, and back with its verdict."""
+    client = Client(instance.base_url, "learner")
+    body = {"track": "numpy", "source": chapter_listing()}
+    headers = {"X-Request-ID": "from-the-proxy-4711"}
+    sent = client.call("POST", "exercises/rmsnorm/submissions/", body, **headers)
+    assert client.verdict(sent["id"])["outcome"] == "accepted"
+
+    def lines() -> list[dict[str, object]]:
+        whole, _, _ = instance.output().rpartition("\n")
+        return [json.loads(line) for line in whole.split("\n")]
+
+    def found() -> dict[str, list[str]]:
+        mine = [each for each in lines() if each.get("request_id") == headers["X-Request-ID"]]
+        return {
+            str(part): [str(each["message"]) for each in mine if each["part"] == part]
+            for part in {each["part"] for each in mine if each.get("submission") == sent["id"]}
+        }
+
+    wait_for(lambda: set(found()) >= {"web", "worker", "control"}, PATIENCE_SECONDS, "all lines")
+    told = found()
+    about = f"Submission {sent['id']}:"
+    assert f"{about} taken for rmsnorm on numpy" in told["web"]
+    assert f"{about} on the queue cpu" in told["web"] + told["control"]
+    assert f"{about} accepted, 1.000" in told["worker"]
+    assert any(line.startswith(f"{about} accepted by ") for line in told["control"])
+    wait_for(
+        lambda: any("POST /api/v1/exercises/rmsnorm/" in line for line in found()["web"]),
+        PATIENCE_SECONDS,
+        "the line of the access log",
+    )
+    assert all({"time", "level", "message", "part"} <= set(each) for each in lines())
 
 
 def test_submission_survives_the_death_of_its_worker(instance: Instance) -> None:
