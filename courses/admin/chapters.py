@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from adminsortable2.admin import SortableAdminBase
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Max, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase
 from simple_history.admin import SimpleHistoryAdmin
 
 from courses import services
+from courses.answered import answered_text, counted, with_learners
 from courses.content.schema import PART_TEXTS
 from courses.models import Chapter, ChapterRevision, Course, Formula, Question
 
@@ -161,11 +162,36 @@ class QuestionAdmin(PartAdmin):
     list_filter = ("chapter", "kind")
     search_fields = ("key", "prompt")
     fieldsets = (
-        (None, {"fields": ("chapter", "key", "kind", "prompt", "explanation")}),
+        (None, {"fields": ("chapter", ("key", "answered"), "kind", "prompt", "explanation")}),
         ("A number", {"fields": (("answer", "tolerance"),)}),
         ("What a program prints", {"fields": ("language", "code", "output")}),
     )
     inlines = (ChoiceInline, OrderingItemInline, MatchingPairInline, NumericHintInline)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Question]:
+        return with_learners(super().get_queryset(request))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        return (*super().get_readonly_fields(request, obj), "answered")
+
+    @admin.display(description="learners")
+    def answered(self, question: Question) -> str:
+        return answered_text(question)
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        question = self.get_object(request, object_id)
+        learners = getattr(question, "learners", 0)
+        if learners and request.method != "POST":
+            messages.warning(
+                request,
+                f"{counted(learners)} answered this question. Their answers are kept and count no "
+                "longer; what they have completed stays completed. To give it another name, change "
+                "its key instead: the answers go along.",
+            )
+        response: HttpResponseBase = super().delete_view(request, object_id, extra_context)
+        return response
 
     def before_publishing(self, obj: Any) -> None:
         services.drop_rows_of_other_kinds(obj)

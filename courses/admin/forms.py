@@ -14,6 +14,7 @@ from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from courses.answered import counted
 from courses.figures import kinds
 from courses.models import Chapter, Figure, Listing, NumericHint
 from courses.rendering import SourceError
@@ -227,3 +228,18 @@ class PartFormSet(CustomInlineFormSet):
         return iter(
             sorted(kept, key=lambda form: form.cleaned_data.get("position") or float("inf"))
         )
+
+
+class QuestionFormSet(PartFormSet):
+    """Deletes no question that learners have answered: its own page does, and says how many."""
+
+    def clean(self) -> None:
+        super().clean()
+        for form in self.deleted_forms:
+            learners = getattr(form.instance, "learners", 0)
+            if learners:
+                raise forms.ValidationError(
+                    f"{counted(learners)} answered the question “{form.instance.key}”. To delete "
+                    "it, open its own page and choose Delete there; that says what becomes of "
+                    "their answers. Untick Delete here first."
+                )

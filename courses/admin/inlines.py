@@ -13,6 +13,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from courses.answered import answered_text, with_learners
 from courses.models import (
     Chapter,
     ChapterRevision,
@@ -29,7 +30,7 @@ from courses.models import (
     Question,
 )
 
-from .forms import FigureForm, HintForm, ListingForm, PartFormSet
+from .forms import FigureForm, HintForm, ListingForm, PartFormSet, QuestionFormSet
 from .publishing import TEXT_OVERRIDES, content_errors
 
 
@@ -88,12 +89,20 @@ class QuestionInline(PartInlineMixin, SortableStackedInline):
     """Wording and order; a question's choices, and new questions, have the question's own page."""
 
     model = Question
+    formset = QuestionFormSet
     part = "questions"
-    fields = ("key", "kind", "prompt", "explanation")
-    readonly_fields = ("kind",)
+    fields = ("key", "kind", "answered", "prompt", "explanation")
+    readonly_fields = ("kind", "answered")
     show_change_link = True
     classes = ("collapse",)
     verbose_name_plural = "questions (add one, or change choices, on the question's own page)"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Question]:
+        return with_learners(super().get_queryset(request))
+
+    @admin.display(description="learners")
+    def answered(self, question: Question) -> str:
+        return answered_text(question)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

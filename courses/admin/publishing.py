@@ -12,6 +12,7 @@ from django.shortcuts import redirect
 from simple_history.admin import SimpleHistoryAdmin
 
 from courses import services
+from courses.answered import carry_answers, keys_of
 from courses.content.errors import ContentError
 from courses.models import Chapter
 from courses.rendering import RenderError, SourceError
@@ -71,10 +72,19 @@ class PublishOnSaveAdmin(RefuseStaleMixin, SortableAdminBase, SimpleHistoryAdmin
         form.content_errors = content_errors(request)
         return form
 
+    def look_again(self, request: HttpRequest, obj: Any, change: bool) -> None:
+        super().look_again(request, obj, change)
+        keys = keys_of(self.chapter_of(obj)) if change else {}
+        request.keys_before = keys  # type: ignore[attr-defined]
+
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         self.before_publishing(form.instance)
-        self._publish(request, self.chapter_of(form.instance))
+        chapter = self.chapter_of(form.instance)
+        carried = carry_answers(chapter, request.keys_before)  # type: ignore[attr-defined]
+        self._publish(request, chapter)
+        for each in carried:
+            messages.info(request, str(each))
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None

@@ -6,6 +6,8 @@ reported, unless the import is forced.
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -15,7 +17,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import models, transaction
 
-from courses import edition, saving, services
+from courses import answered, edition, saving, services
 from courses.models import (
     Chapter,
     Choice,
@@ -188,8 +190,8 @@ def _load_chapter(
         _refuse_broken_rules(content, published=chapter is None or chapter.published)
         action = Action.CREATED if chapter is None else Action.UPDATED
         saved = chapter or Chapter(course=course, slug=content.slug, position=position)
-        _save_chapter(saved, content, folder.hash, by)
-        return Outcome(path.name, action)
+        said = _save_chapter(saved, content, folder.hash, by)
+        return Outcome(path.name, action, said)
     except FileError as error:
         return Outcome(path.name, Action.FAILED, str(error))
     except ContentError as error:
@@ -199,16 +201,28 @@ def _load_chapter(
 
 def _save_chapter(
     chapter: Chapter, content: ChapterContent, files_hash: str, by: User | None
-) -> None:
-    """Write the chapter and publish it, rendered before the transaction begins."""
+) -> str:
+    """Write the chapter and publish it, rendered before the transaction begins.
 
-    def save(renderings: Renderings) -> None:
+    Returns what became of the answers to questions that have another key now, or are gone.
+    """
+
+    def save(renderings: Renderings) -> str:
+        before = answered.keys_of(chapter) if chapter.pk else {}
         write_chapter(chapter, content, files_hash)
+        said = [str(each) for each in answered.carry_answers(chapter, before)]
         services.publish_or_check(chapter, by, renderings)
+        gone = {keys.key for keys in before.values()} - {each.key for each in content.questions}
+        for key, learners in answered.learners_by_key(chapter, gone).items():
+            said.append(
+                f"{answered.counted(learners)} answered the question “{key}”, which is gone: their "
+                "answers are kept and count no longer."
+            )
+        return " ".join(said)
 
     renderings = Renderings()
     renderings.add(content, chapter.published)
-    saving.saved(save, renderings)
+    return saving.saved(save, renderings)
 
 
 def _refresh(chapter: Chapter, by: User | None) -> Outcome:
@@ -290,6 +304,7 @@ def _sync(
         (getattr(row, f"{parent_field}_id"), getattr(row, identity)): row
         for row in model._base_manager.filter(**{f"{parent_field}__in": list(wanted)})
     }
+    former = {} if identity == "position" else _renamed(existing, wanted, identity, leave_out)
     new: list[models.Model] = []
     changed: list[models.Model] = []
     fields: set[str] = set()
@@ -298,7 +313,8 @@ def _sync(
         for place, data in enumerate(given, start=1):
             values = {name: value for name, value in data.items() if name not in leave_out}
             values["position"] = place
-            row = existing.pop((parent.pk, values[identity]), None)
+            name_before = former.get((parent.pk, values[identity]), values[identity])
+            row = existing.pop((parent.pk, name_before), None)
             if row is None:
                 new.append(row := model(**{parent_field: parent}, **values))
             elif differing := {n for n, value in values.items() if getattr(row, n) != value}:
@@ -312,6 +328,36 @@ def _sync(
     create_all(new, CHANGE_REASON)
     # Not before: only what is written has a key to be found by.
     return dict(synced)
+
+
+def _renamed(
+    existing: Mapping[tuple[Any, str], models.Model],
+    wanted: Mapping[Any, Sequence[Mapping[str, Any]]],
+    identity: str,
+    leave_out: tuple[str, ...],
+) -> dict[tuple[Any, str], str]:
+    """Return by parent and new name the former name of rows that differ in their name alone.
+
+    Of several that are alike nobody can say which became which: those are new.
+    """
+    given = {
+        (parent.pk, data[identity]): {
+            name: value for name, value in data.items() if name not in {identity, *leave_out}
+        }
+        for parent, rows in wanted.items()
+        for data in rows
+    }
+    names = list(next(iter(given.values()), {}))
+    alike: dict[str, tuple[list[str], list[tuple[Any, str]]]] = defaultdict(lambda: ([], []))
+    for (parent_pk, name), row in existing.items():
+        if (parent_pk, name) not in given:
+            rest = [getattr(row, field) for field in names]
+            alike[json.dumps([parent_pk, rest], default=str)][0].append(name)
+    for place, data in given.items():
+        if place not in existing:
+            rest = [data.get(field) for field in names]
+            alike[json.dumps([place[0], rest], default=str)][1].append(place)
+    return {new[0]: old[0] for old, new in alike.values() if len(old) == len(new) == 1}
 
 
 def _save(row: models.Model) -> None:

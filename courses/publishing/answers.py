@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from courses.content.schema import ChapterContent, QuestionContent
+from courses.content.schema import ChapterContent
 from courses.quiz.kinds import KINDS
 
 from .questions import question_answers
@@ -22,9 +22,13 @@ def answers_of(content: ChapterContent, rendered: Mapping[str, str]) -> dict[str
 
 def question_versions(content: ChapterContent) -> dict[str, str]:
     """Return by question key a hash of what decides whether an answer is right, wording aside."""
-    return {question.key: _version(question) for question in content.questions}
+    return {
+        question.key: version_of(question.kind, question.model_dump())
+        for question in content.questions
+    }
 
 
-def _version(question: QuestionContent) -> str:
-    fields = [question.kind, KINDS[question.kind].version_fields(question.model_dump())]
+def version_of(kind: str, question: Mapping[str, Any]) -> str:
+    """Return the version of a question of a kind, given as plain data."""
+    fields = [kind, KINDS[kind].version_fields(question)]
     return hashlib.sha256(json.dumps(fields).encode()).hexdigest()[:VERSION_CHARACTERS]
