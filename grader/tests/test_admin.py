@@ -79,9 +79,7 @@ def test_submissions_are_filtered_and_searched(
     assert response.status_code == 200
 
 
-def test_a_search_for_thousands_of_words_is_answered(
-    staff: Client, rows: dict[str, Any]
-) -> None:
+def test_a_search_for_thousands_of_words_is_answered(staff: Client, rows: dict[str, Any]) -> None:
     response = staff.get(
         reverse("admin:grader_submission_changelist"), {"q": " ".join(["a"] * 5_000)}
     )

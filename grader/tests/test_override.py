@@ -137,6 +137,7 @@ class TestApi:
         body = {"score": 0.75, "reason": REASON}
         answer = graders.put(f"{url}override/", body, format="json", headers={"If-Match": etag})
         assert answer.status_code == 200
+        override_made_at = ScoreOverride.objects.get().created_at
         shown = api(learner).get(url)
         assert shown["ETag"] == answer["ETag"] != etag
         assert shown.json()["score"] == 0.75
@@ -147,7 +148,11 @@ class TestApi:
         client.force_login(learner)
         page = client.get(url.removeprefix("/api/v1") + "?fragment=1").content.decode()
         assert f"A grader set the score: {REASON} The grading gave 25 %." in page
-        late = graders.put(f"{url}override/", body, format="json", headers={"If-Match": etag})
+        again = graders.put(f"{url}override/", body, format="json", headers={"If-Match": etag})
+        assert (again.status_code, again["ETag"]) == (200, answer["ETag"]), "it is done already"
+        assert ScoreOverride.objects.get().created_at == override_made_at
+        other = {**body, "score": 0.5}
+        late = graders.put(f"{url}override/", other, format="json", headers={"If-Match": etag})
         assert_problem(late, 412, "changed")
         unquoted = answer["ETag"].strip('"')
         back = graders.delete(f"{url}override/", headers={"If-Match": unquoted})

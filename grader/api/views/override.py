@@ -53,9 +53,13 @@ class OverrideView(ApiView):
         tags=["submissions"],
     )
     def put(self, request: Request, public_id: str) -> Response:
-        submission = self._as_read(request, public_id)
+        submission = self._named(request, public_id)
         wanted = NewOverrideSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
+        if self._is_done(request, submission, **wanted.validated_data):
+            # Sent again, as when the first answer was lost: RFC 9110, section 13.1.1.
+            return submission_answer(request, submission)
+        self._check_unchanged(request, submission)
         return submission_answer(
             request, services.override_score(submission, caller(request), **wanted.validated_data)
         )
@@ -69,19 +73,32 @@ class OverrideView(ApiView):
         tags=["submissions"],
     )
     def delete(self, request: Request, public_id: str) -> Response:
-        submission = self._as_read(request, public_id)
+        submission = self._named(request, public_id)
+        self._check_unchanged(request, submission)
         return submission_answer(request, services.remove_override(submission, caller(request)))
 
     @staticmethod
-    def _as_read(request: Request, public_id: str) -> Submission:
-        """Return the submission, if it still is what the caller read."""
+    def _named(request: Request, public_id: str) -> Submission:
+        """Return the submission, if the call says which state of it the caller read."""
         submission = visible(request, public_id, Scope.GRADE)
-        condition = request.headers.get("If-Match", "")
-        if not condition.strip():
+        if not request.headers.get("If-Match", "").strip():
             raise ConditionMissing("Send the submission's ETag as If-Match.")
+        return submission
+
+    @staticmethod
+    def _check_unchanged(request: Request, submission: Submission) -> None:
+        condition = request.headers["If-Match"]
         etag = SubmissionPage.of(submission).etag
         if not is_named(condition, etag, SubmissionPage.is_same_verdict):
             raise ChangedMeanwhile(
                 "The submission changed since you read it. Read it again, then decide."
             )
-        return submission
+
+    @staticmethod
+    def _is_done(request: Request, submission: Submission, score: float, reason: str) -> bool:
+        """Tell whether the caller's own override says just this already."""
+        standing = getattr(submission, "override", None)
+        return standing is not None and (
+            (standing.created_by_id, standing.score, standing.reason)
+            == (caller(request).pk, score, reason.strip())
+        )
