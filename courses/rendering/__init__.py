@@ -4,6 +4,7 @@ from courses.rendering.changed import without_marks
 from courses.rendering.code import render_code
 from courses.rendering.model import (
     RENDERER_VERSION,
+    Link,
     Rendered,
     RenderError,
     Source,
@@ -14,6 +15,7 @@ from courses.rendering.pipeline import render_all
 
 __all__ = [
     "RENDERER_VERSION",
+    "Link",
     "RenderError",
     "Rendered",
     "Source",

@@ -18,12 +18,15 @@ ALLOWED_TAGS = _words(
     "abbr ul ol li dl dt dd h3 h4 h5 h6 table caption thead tbody tfoot tr th td a img div span "
     "details summary figure figcaption"
 )
+# What this site writes and authors may not.
+_OWN_TAGS = frozenset({"input"})
 _HEADINGS = ("h3", "h4", "h5", "h6")
 _ATTRIBUTES: dict[str, set[str]] = {
     "a": {"href", "title"},
     "abbr": {"title"},
     "details": {"open"},
     "div": {"tabindex", "role", "aria-label"},
+    "input": {"type", "disabled", "checked", "aria-label"},
     "img": {"src", "alt", "title", "width", "height"},
     "li": {"id"},
     "ol": {"start"},
@@ -39,6 +42,7 @@ _CLASSES: dict[str, set[str]] = {
     "div": {"highlight", "arithmatex", "footnote", "table-scroll"},
     "span": {"arithmatex", *_TOKEN_CLASSES},
     "td": _ALIGNED,
+    "ul": {"tasks"},
     "th": _ALIGNED,
 }
 _SCHEMES = frozenset({"http", "https", "mailto"})
@@ -70,11 +74,14 @@ def _filter(tag: str, attribute: str, value: str) -> str | None:
 @functools.cache
 def _cleaner() -> nh3.Cleaner:
     return nh3.Cleaner(
-        tags=set(ALLOWED_TAGS),
+        tags=set(ALLOWED_TAGS | _OWN_TAGS),
         attributes=_ATTRIBUTES,
         allowed_classes=_CLASSES,
         attribute_filter=_filter,
-        set_tag_attribute_values={"pre": {"tabindex": "0"}},
+        set_tag_attribute_values={
+            "pre": {"tabindex": "0"},
+            "input": {"type": "checkbox", "disabled": "disabled"},
+        },
         url_schemes=set(_SCHEMES),
         link_rel="noopener",
         strip_comments=True,

@@ -1,51 +1,58 @@
-"""Mistakes that Markdown lets pass in silence: formulas that do not become formulas."""
+"""Mistakes that Markdown lets pass in silence, beside those that the parser's own rules find."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from xml.etree.ElementTree import Element
+from html import unescape
 
 from courses.rendering.clean import ALLOWED_TAGS, is_allowed_link, is_on_this_site
-from courses.rendering.markdown_sources import MarkdownSource
 
-MATH_CLASS = "arithmatex"
-
-_SPECIAL = re.compile(r"[\x02\x03$]")
-# Python-Markdown holds an escaped character as its code between these two until the very end.
-_ESCAPED_OPENING = re.compile("\x02(40|91)\x03(?=[^\x02]*(?:\\\\[A-Za-z]|\\^|_{))")
-_RAW_HTML_FORMULA = re.compile(r"(?<!\\)\$[^$\s][^$]*\$|\\\(.+?\\\)|\\\[.+?\\\]", re.DOTALL)
-
-IN_CELL = (
-    "This dollar sign is alone in its table cell. A | ends the cell even inside a formula: write "
-    "\\vert, \\lvert, \\rvert or \\mid for it. For money write \\$."
-)
-UNCLOSED = (
-    "This dollar sign opens no formula. Close the formula with $ in the same paragraph, with no "
-    "space just inside the signs. For a plain dollar sign write \\$."
-)
-DISPLAY = (
-    "This $$ opens no formula. A display formula stands in a paragraph of its own, has no empty "
-    "line in it and ends with $$."
-)
-BRACKET = (
-    "This opens no formula. \\( ... \\) belongs into one paragraph; \\[ ... \\] stands in a "
-    "paragraph of its own."
-)
 PICTURE = (
-    "A picture must be on this site: its address begins with a single /. Upload it, or link to it "
-    "instead."
+    "A picture must be on this site: its address begins with a single /, as in "
+    "/static/img/figure.png. Link to it instead."
+)
+NO_ALT = (
+    "This picture has no text for those who cannot see it. Write what it shows between the square "
+    "brackets: ![what it shows](address)."
+)
+NO_ALT_HTML = (
+    'This picture has no text for those who cannot see it. Write what it shows as alt="...".'
 )
 LINK = "This link's address is not allowed. Use https, http or mailto, or an address on this site."
 TAG = (
     "<{0}> is not an HTML element that a text may hold, so it would vanish. Remove it, or write "
     "&lt; for a < that begins no tag."
 )
-RAW_HTML = (
-    "Formulas and Markdown inside a block of raw HTML are not rendered. Write it as Markdown, "
-    "without the HTML tags."
+UNFINISHED = (
+    "This HTML tag is not finished, so what follows would vanish with it. Add the >, or write &lt; "
+    "for a < that begins no tag."
 )
+RAW_HTML = (
+    "Formulas and Markdown inside a block of raw HTML are not rendered. Leave an empty line before "
+    "the text, or write it without the HTML tags."
+)
+FENCE = (
+    "This block of code is never closed, so all that follows is in it. Close it by a line of {0}, "
+    "indented as this one is."
+)
+BULLET = "A line that begins with {0} makes no list. Begin it with a hyphen and a space: - text."
+UNUSED_FOOTNOTE = (
+    "No text refers to the footnote [^{0}], so it would not be shown. Write [^{0}] where it "
+    "belongs, or remove it."
+)
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_TAG = re.compile(
+    r"<(?:/?(?P<name>[a-zA-Z][a-zA-Z0-9-]*)|(?P<other>[!?][a-zA-Z\[]*))(?P<rest>[^>]*)(?P<end>>?)"
+)
+_FORMULA = re.compile(r"(?<!\\)\$[^$\s][^$]*\$|\\\(.+?\\\)|\\\[.+?\\\]", re.DOTALL)
+# What word processors write before the items of a list; among them signs of their own fonts.
+_SURE_BULLET = re.compile(
+    "[\u2022\u00b7\u25cf\u25cb\u25aa\u25ab\u25e6\u2023\u2043\uf000-\uf0ff][ \t\u00a0]"
+)
+_LIKELY_BULLET = re.compile("(?:[\u2013\u2014o\u00a7]\t|[\u2013\u2014] |o {2,})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,73 +63,65 @@ class Finding:
     message: str
 
 
-def lint_tree(root: Element, source: MarkdownSource) -> list[Finding]:
-    """Findings in the tree after inline processing, before escaped characters are put back."""
-    findings: list[Finding] = []
-    used: set[int] = set()
-    for text, in_cell in _texts(root, False):
-        for match in re.finditer(r"\$+", text):
-            following = _following(text, match.end())
-            message = _dollar_message(match.group(), text[match.end() :], in_cell)
-            if message is not None:
-                offset = source.stray_offset(match.group(), following, used)
-                if message == UNCLOSED and "$$" in source.text[max(0, offset - 1) : offset + 2]:
-                    message = DISPLAY
-                findings.append(Finding(offset, message))
-        for match in _ESCAPED_OPENING.finditer(text):
-            sign = "\\" + chr(int(match.group(1)))
-            offset = source.stray_offset(sign, _following(text, match.end()), used)
-            findings.append(Finding(offset, BRACKET))
-    for element in root.iter():
-        address = element.get("src") if element.tag == "img" else None
-        if address is not None and not is_on_this_site(address):
-            findings.append(Finding(source.stray_offset(address, "", used), PICTURE))
-        address = element.get("href") if element.tag == "a" else None
-        if address is not None and not is_allowed_link(address):
-            findings.append(Finding(source.stray_offset(address, "", used), LINK))
-    return findings
+def lint_html(html: str, is_block: bool) -> Iterator[tuple[int, str]]:
+    """Yield mistakes in raw HTML, each with its index in it."""
+    # As long as before, so that places stay what they are.
+    seen = _COMMENT.sub(lambda comment: " " * len(comment.group()), html)
+    for tag in _TAG.finditer(seen):
+        name = tag["name"] or tag["other"]
+        if name.lower() not in ALLOWED_TAGS:
+            yield tag.start(), TAG.format(name)
+        elif not tag["end"]:
+            yield tag.start(), UNFINISHED
+        elif name.lower() == "img":
+            yield from _lint_picture(tag)
+    formula = _FORMULA.search(seen) if is_block else None
+    if formula:
+        yield formula.start(), RAW_HTML
 
 
-def lint_raw_html(blocks: list[str], source: MarkdownSource) -> list[Finding]:
-    """Findings in the pieces of HTML that Markdown passes through as they are."""
-    findings: list[Finding] = []
-    used: set[int] = set()
-    for block in blocks:
-        if re.match(r"<div [^>]*\bhighlight\b", block):
-            continue  # a fence of code, not of the author's making
-        for tag in re.findall(r"<([a-zA-Z][a-zA-Z0-9-]*)", block):
-            if tag.lower() not in ALLOWED_TAGS:
-                findings.append(Finding(source.stray_offset("<", tag, used), TAG.format(tag)))
-        match = _RAW_HTML_FORMULA.search(block)
-        if match:
-            findings.append(Finding(max(0, source.text.find(match.group())), RAW_HTML))
-    return findings
+def html_addresses(html: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield the addresses of links and pictures in raw HTML: index, address, whether a picture."""
+    for tag in _TAG.finditer(_COMMENT.sub(lambda comment: " " * len(comment.group()), html)):
+        attribute = {"a": "href", "img": "src"}.get((tag["name"] or "").lower())
+        if attribute and not tag.group().startswith("</"):
+            found = re.search(
+                rf"\b{attribute}\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", tag["rest"], re.I
+            )
+            if found and (group := found.lastindex):
+                address = unescape(found.group(group))
+                yield tag.start("rest") + found.start(group), address, attribute == "src"
 
 
-def _texts(element: Element, in_cell: bool) -> Iterator[tuple[str, bool]]:
-    """The text nodes that are prose, with whether they stand in a table cell."""
-    if element.tag in {"code", "pre"} or element.get("class") == MATH_CLASS:
-        return
-    in_cell = in_cell or element.tag in {"td", "th"}
-    if element.text:
-        yield element.text, in_cell
-    for child in element:
-        yield from _texts(child, in_cell)
-        if child.tail:
-            yield child.tail, in_cell
+def _lint_picture(tag: re.Match[str]) -> Iterator[tuple[int, str]]:
+    attributes = tag["rest"]
+    if not re.search(r"\balt\s*=\s*(?:\"[^\"]*[^\s\"]|'[^']*[^\s']|[^\s\"'>])", attributes, re.I):
+        yield tag.start(), NO_ALT_HTML
+    if not re.search(r"\bsrc\s*=", attributes, re.I):
+        yield tag.start(), PICTURE
 
 
-def _following(text: str, start: int) -> str:
-    """What follows, as far as it is sure to stand like that in the source."""
-    return re.split(r"[\x02\x03\n]", text[start : start + 12], maxsplit=1)[0]
+def address_message(address: str, is_picture: bool) -> str | None:
+    """What is wrong with an address by itself, None if nothing is."""
+    if is_picture:
+        return None if is_on_this_site(address) else PICTURE
+    return None if is_allowed_link(address) else LINK
 
 
-def _dollar_message(signs: str, rest: str, in_cell: bool) -> str | None:
-    if in_cell:
-        return IN_CELL
-    if len(signs) > 1:
-        return DISPLAY
-    paragraph_rest = _SPECIAL.split(rest, maxsplit=1)[0]
-    if re.match(r"\d", rest) and not re.search(r"\\[A-Za-z]|[_^]\{", paragraph_rest):
-        return None
-    return UNCLOSED
+def lint_bullets(content: str) -> Iterator[tuple[int, str]]:
+    """Yield lines of a paragraph that begin as an item of a list does in a word processor."""
+    index = 0
+    lines = content.split("\n")
+    likely = [_LIKELY_BULLET.match(line.lstrip(" \t")) is not None for line in lines]
+    for place, line in enumerate(lines):
+        begin = line.lstrip(" \t")
+        # One dash may begin a line of prose; two lines one after the other are a list.
+        neighbours = likely[max(0, place - 1) : place] + likely[place + 1 : place + 2]
+        is_list = likely[place] and ("\t" in begin[:2] or any(neighbours))
+        if _SURE_BULLET.match(begin) or is_list:
+            yield index + len(line) - len(begin), BULLET.format(_shown(begin[0]))
+        index += len(line) + 1
+
+
+def _shown(bullet: str) -> str:
+    return "a bullet of a word processor" if bullet >= "\uf000" else bullet

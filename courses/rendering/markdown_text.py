@@ -1,38 +1,33 @@
 """Markdown to clean HTML with a token in the place of each formula.
 
-The order makes it safe and right: Markdown finds the formulas and leaves them alone, the HTML is
-cleaned against a list of elements, and only then the formulas are put in, so that the list need
-not allow what KaTeX writes.
+The text is parsed as GitHub parses it (`github.py`), formulas kept aside. The tree then goes
+through Python-Markdown's later steps (ids of headings, line breaks, serialisation, kept HTML), the
+HTML is cleaned against a list of elements, and only then the formulas are put in, so that the list
+need not allow what KaTeX writes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, field
-from xml.etree.ElementTree import Element
+from collections.abc import Iterable
+from typing import Any
+from xml.etree.ElementTree import Element, ElementTree
 
 import markdown
-from markdown.extensions.attr_list import AttrListExtension
-from markdown.extensions.footnotes import FootnoteExtension
-from markdown.extensions.sane_lists import SaneListExtension
-from markdown.extensions.tables import TableExtension
+from markdown.blockparser import BlockParser
 from markdown.extensions.toc import TocExtension
 from markdown.treeprocessors import Treeprocessor
-from pymdownx.arithmatex import ArithmatexExtension
-from pymdownx.blocks.details import DetailsExtension
-from pymdownx.highlight import HighlightExtension
-from pymdownx.superfences import SuperFencesCodeExtension
+from pymdownx.highlight import Highlight
 
 from courses.rendering.clean import clean_html
-from courses.rendering.markdown_lint import MATH_CLASS, Finding, lint_raw_html, lint_tree
-from courses.rendering.markdown_sources import MarkdownSource
+from courses.rendering.github import MAX_NESTING, github_parser
+from courses.rendering.markdown_lint import Finding
+from courses.rendering.markdown_tree import Draft, TreeBuilder
 from courses.rendering.model import too_long
-from courses.rendering.tex import Formula
+from courses.rendering.source_map import SourceLines
 
 MAX_TEXT_CHARACTERS = 50_000
-# The page's title and the titles of its parts are above every heading of a text.
-MIN_HEADING_LEVEL = 3
 RESERVED_ID = re.compile(r"(?:formula|step|line|figure|question|part|mechanism|choice|title)-")
 
 _TOKEN_IN_SLUG = re.compile(r"mathtoken[0-9a-f]{16}n\d+e")
@@ -41,119 +36,89 @@ ONE_PARAGRAPH = (
     "display formula."
 )
 TOO_DEEP = "Lists, quotes or emphasis are nested too deeply in this text. Make it flatter."
-UNREADABLE = (
-    "This text cannot be read as Markdown, most likely because of an unfinished HTML tag. Write "
-    "&lt; for a < that begins no tag."
-)
+# What Python-Markdown does to texts as Markdown was in 2004.
+_OLD_STEPS = {
+    "preprocessors": ("normalize_whitespace", "html_block"),
+    "treeprocessors": ("inline", "unescape"),
+}
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedFormula:
-    """A formula, the token that stands for it and the offset in the source of its characters."""
+class _GitHubParser(BlockParser):
+    """Takes the place of Python-Markdown's own parser."""
 
-    formula: Formula
-    token: str
-    occurrence: int
-
-
-@dataclass(slots=True)
-class Draft:
-    """A converted text in which formulas are still tokens."""
-
-    html: str = ""
-    formulas: list[PlacedFormula] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-
-
-class _Collector(Treeprocessor):
-    """Takes the formulas out, looks for mistakes and tidies the tree."""
-
-    name = "learnml"
-
-    def start(self, source: MarkdownSource, draft: Draft, used_ids: set[str]) -> None:
-        self.source, self.draft, self.used_ids = source, draft, used_ids
+    def __init__(self, md: markdown.Markdown) -> None:
+        super().__init__(md)
+        self._github = github_parser()
+        # The first lines of code may be empty.
+        self._highlight = Highlight(md, stripnl=False)
         self.single_paragraph = True
 
-    def run(self, root: Element) -> None:
+    def start(self, name: str, draft: Draft) -> None:
+        """Say which text comes next, and where to note what is found in it."""
+        self._prefix, self._draft = slugify(name, "-") or "text", draft
+
+    def parseDocument(self, lines: Iterable[str]) -> ElementTree:
+        text = "\n".join(lines)
+        env: dict[str, Any] = {}
+        tokens = self._github.parse(text, env)
+        inner = [child for token in tokens for child in token.children or ()]
+        if any(token.level >= MAX_NESTING - 1 for token in tokens + inner):
+            self._draft.findings.append(Finding(0, TOO_DEEP))
+        builder = TreeBuilder(
+            draft=self._draft,
+            source=SourceLines(text),
+            digest=hashlib.sha256(text.encode()).hexdigest()[:16],
+            prefix=self._prefix,
+            stash=self.md.htmlStash.store,
+            highlight=self._highlighted,
+        )
+        root = builder.build(tokens, env.get("footnotes", {}).get("refs", {}))
         self.single_paragraph = [child.tag for child in root] in ([], ["p"])
-        digest = hashlib.sha256(self.source.text.encode()).hexdigest()[:16]
-        counts: dict[Formula, int] = {}
-        for element in root.iter():
-            if MATH_CLASS in element.get("class", "").split() and element.text:
-                element.attrib = {"class": MATH_CLASS}
-                formula = _formula(element.text, display=element.tag == "div")
-                token = f"mathtoken{digest}n{len(self.draft.formulas)}e"
-                occurrence = counts.get(formula, 0)
-                counts[formula] = occurrence + 1
-                self.draft.formulas.append(PlacedFormula(formula, token, occurrence))
-                element.text = token
-            elif re.fullmatch(r"h[1-6]", element.tag):
-                element.tag = f"h{max(MIN_HEADING_LEVEL, int(element.tag[1]))}"
-            elif element.tag in {"th", "td"}:
-                _tidy_cell(element)
-        self.draft.findings += lint_tree(root, self.source)
         _wrap_tables(root)
+        return ElementTree(root)
+
+    def _highlighted(self, code: str, language: str) -> str:
+        return str(self._highlight.highlight(code, language, "highlight"))
 
 
 class _HeadingIds(Treeprocessor):
     """After headings have ids: one id is used once on a page, and none takes the page's own."""
 
-    def __init__(self, md: markdown.Markdown, collector: _Collector) -> None:
+    def __init__(self, md: markdown.Markdown) -> None:
         super().__init__(md)
-        self.collector = collector
+        self._used_ids: set[str] = set()
+        self._last_number: dict[str, int] = {}
 
     def run(self, root: Element) -> None:
-        used = self.collector.used_ids
+        used = self._used_ids
         for element in root.iter():
             wanted = element.get("id")
             if wanted is None or not re.fullmatch(r"h[1-6]", element.tag):
                 continue
             base = f"about-{wanted}" if RESERVED_ID.match(wanted) else wanted
-            unique, number = base, 1
+            unique, number = base, self._last_number.get(base, 1)
             while unique in used:
                 number += 1
                 unique = f"{base}-{number}"
+            self._last_number[base] = number
             used.add(unique)
             element.set("id", unique)
-
-
-class _Footnotes(FootnoteExtension):
-    """Footnote ids carry the name of the text, because a page shows many texts."""
-
-    prefix = "text"
-
-    def makeFootnoteId(self, id: str) -> str:
-        return f"fn:{self.prefix}-{id}"
-
-    def makeFootnoteRefId(self, id: str, found: bool = False) -> str:
-        return self.unique_ref(f"fnref:{self.prefix}-{id}", found)
 
 
 class TextRenderer:
     """Converts the texts of one call. Not for two threads at once; cheap enough to make anew."""
 
     def __init__(self) -> None:
-        self._footnotes = _Footnotes()
         self._md = markdown.Markdown(
-            # As objects: looking extensions up by name reads the metadata of every package.
-            extensions=[
-                AttrListExtension(),
-                SaneListExtension(),
-                TableExtension(use_align_attribute=True),
-                self._footnotes,
-                TocExtension(slugify=slugify, marker="", permalink=False),
-                ArithmatexExtension(generic=True, smart_dollar=True, preview=False),
-                HighlightExtension(css_class="highlight", guess_lang=False),
-                SuperFencesCodeExtension(),
-                DetailsExtension(),
-            ],
+            # As an object: looking extensions up by name reads the metadata of every package.
+            extensions=[TocExtension(slugify=slugify, marker="", permalink=False)],
         )
-        self._collector = _Collector(self._md)
-        self._md.treeprocessors.register(self._collector, "learnml-collect", 6)
-        self._md.treeprocessors.register(
-            _HeadingIds(self._md, self._collector), "learnml-heading-ids", 4
-        )
-        self._used_ids: set[str] = set()
+        for registry, names in _OLD_STEPS.items():
+            for name in names:
+                getattr(self._md, registry).deregister(name)
+        self._parser = _GitHubParser(self._md)
+        self._md.parser = self._parser
+        self._md.treeprocessors.register(_HeadingIds(self._md), "learnml-heading-ids", 4)
 
     def convert(self, name: str, text: str, inline: bool) -> Draft:
         """The draft of one text; mistakes go into its findings, nothing is raised for them."""
@@ -163,20 +128,13 @@ class TextRenderer:
                 Finding(MAX_TEXT_CHARACTERS, too_long(len(text), MAX_TEXT_CHARACTERS))
             )
             return draft
-        source = MarkdownSource(text)
-        self._collector.start(source, draft, self._used_ids)
-        self._footnotes.prefix = slugify(name, "-") or "text"
+        self._parser.start(name, draft)
         self._md.reset()
         try:
             html = self._md.convert(text)
         except RecursionError:
             draft.findings.append(Finding(0, TOO_DEEP))
             return draft
-        except (AssertionError, ValueError, IndexError):
-            draft.findings.append(Finding(max(0, text.find("<")), UNREADABLE))
-            return draft
-        raw = [block for block in self._md.htmlStash.rawHtmlBlocks if isinstance(block, str)]
-        draft.findings += lint_raw_html(raw, source)
         draft.html = clean_html(html)
         if inline:
             self._unwrap(text, draft)
@@ -187,7 +145,7 @@ class TextRenderer:
         html = draft.html.strip()
         inner = html.removeprefix("<p>").removesuffix("</p>")
         wrapped = len(html) == len(inner) + len("<p></p>") and "<p" not in inner
-        if self._collector.single_paragraph and (not html or wrapped):
+        if (self._parser.single_paragraph or not html) and (not html or wrapped):
             draft.html = inner
             return
         second = re.search(r"\n[ \t]*\n\s*(?=\S)", text)
@@ -199,19 +157,6 @@ def slugify(value: str, separator: str) -> str:
     plain = _TOKEN_IN_SLUG.sub(" ", value).casefold()
     plain = re.sub(r"&[a-z0-9#]+;", " ", plain)
     return separator.join(re.findall(r"[^\W_]+", plain)) or "section"
-
-
-def _formula(wrapped: str, display: bool) -> Formula:
-    r"""Arithmatex writes `\(TeX\)` and `\[TeX\]`."""
-    return Formula(wrapped[2:-2], display)
-
-
-def _tidy_cell(cell: Element) -> None:
-    align = cell.attrib.pop("align", "")
-    if align:
-        cell.set("class", f"align-{align}")
-    if cell.tag == "th":
-        cell.set("scope", "col")
 
 
 def _wrap_tables(root: Element) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-RENDERER_VERSION = 5
+RENDERER_VERSION = 6
 """Raise by one when the same source gives other HTML: stored pages are then rendered again."""
 
 SourceKind = Literal["markdown", "inline_markdown", "tex_display", "tex_inline"]
@@ -42,18 +42,30 @@ class SourceError:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """An address in a text, at `offset` (characters, from 0) of its source."""
+
+    address: str
+    offset: int
+    is_picture: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Rendered:
     """The HTML of every source and the one stylesheet that all of them need.
 
     `html` has an entry for every source, also for one with errors: the part at fault is then shown
     as its source text in an element of class `math-error`. `errors` has entries only for sources
-    with mistakes. `css_hash` (16 hexadecimal digits) names the stylesheet.
+    with mistakes. `css_hash` (16 hexadecimal digits) names the stylesheet. `links` has the
+    addresses in each Markdown text that are allowed in themselves; whether they lead anywhere is
+    not known here.
     """
 
     html: dict[str, str]
     css: str
     css_hash: str
     errors: dict[str, list[SourceError]]
+    links: dict[str, list[Link]]
 
 
 def too_long(characters: int, most: int) -> str:

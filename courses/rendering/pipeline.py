@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 
 from courses.rendering.density import too_dense
 from courses.rendering.katex_styles import MathStylesheet
-from courses.rendering.markdown_sources import MarkdownSource
-from courses.rendering.markdown_text import Draft, TextRenderer
+from courses.rendering.markdown_text import TextRenderer
+from courses.rendering.markdown_tree import Draft
 from courses.rendering.model import Rendered, Source, SourceError
-from courses.rendering.places import source_error
+from courses.rendering.places import source_error, with_line_feeds
 from courses.rendering.tex import Formula, FormulaError, render_formulas
 
 # As wide as this, a formula still fits into a line of a phone.
@@ -36,7 +36,7 @@ def render_all(sources: Mapping[str, Source]) -> Rendered:
     they are never raised. The same sources give the same bytes. Raises `RenderError` if the
     renderer itself fails.
     """
-    texts = {name: _normalised(source.text) for name, source in sources.items()}
+    texts = {name: with_line_feeds(source.text) for name, source in sources.items()}
     renderer = TextRenderer()
     drafts: dict[str, Draft] = {}
     formulas: list[Formula] = []
@@ -60,19 +60,20 @@ def render_all(sources: Mapping[str, Source]) -> Rendered:
     for name, source in sources.items():
         text = _CONTROL.sub("\ufffd", texts[name])
         if name in drafts:
-            page[name], found = _fill(drafts[name], text, results)
+            page[name], found = _fill(drafts[name], results)
         else:
             page[name], found = _bare(_bare_formula(source.kind, text), results)
         found += [(match.start(), CONTROL_CHARACTER) for match in _CONTROL.finditer(texts[name])]
         if found:
             errors[name] = [source_error(text, *item) for item in sorted(set(found))]
     css = stylesheet.css()
-    return Rendered(page, css, hashlib.sha256(css.encode()).hexdigest()[:16], errors)
-
-
-def _normalised(text: str) -> str:
-    """Forms send CR LF; lines and columns are counted in the text as it is kept, with LF."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return Rendered(
+        html=page,
+        css=css,
+        css_hash=hashlib.sha256(css.encode()).hexdigest()[:16],
+        errors=errors,
+        links={name: draft.links for name, draft in drafts.items() if draft.links},
+    )
 
 
 def _bare_formula(kind: str, text: str) -> Formula:
@@ -86,7 +87,7 @@ def _bare(formula: Formula, results: Results) -> tuple[str, list[tuple[int, str]
     return _wrapped(formula, result), []
 
 
-def _fill(draft: Draft, text: str, results: Results) -> tuple[str, list[tuple[int, str]]]:
+def _fill(draft: Draft, results: Results) -> tuple[str, list[tuple[int, str]]]:
     """Put the formulas into the draft; errors with their offsets in the Markdown."""
     found = [(finding.offset, finding.message) for finding in draft.findings]
     by_token: dict[str, str] = {}
@@ -94,10 +95,7 @@ def _fill(draft: Draft, text: str, results: Results) -> tuple[str, list[tuple[in
         result = results[placed.formula]
         if isinstance(result, FormulaError):
             by_token[placed.token] = _broken(placed.formula)
-            offset = MarkdownSource(text).formula_offset(
-                placed.formula.tex, placed.formula.display, placed.occurrence, result.offset
-            )
-            found.append((offset, result.message))
+            found.append((placed.offset(result.offset), result.message))
         else:
             by_token[placed.token] = _wrapped(placed.formula, result)
     put_in: Callable[[re.Match[str]], str] = lambda match: _kept(match, by_token)  # noqa: E731

@@ -7,6 +7,11 @@ from courses.rendering.model import SourceError
 EXCERPT_CHARACTERS = 72
 
 
+def with_line_feeds(text: str) -> str:
+    """Forms send CR LF; lines and columns are counted in the text as it is kept, with LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def source_error(text: str, offset: int, message: str) -> SourceError:
     """The error `message` at the character `offset` (0-based) of `text`."""
     offset = min(max(offset, 0), len(text))

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -191,11 +192,19 @@ def explain(tex: str, answer: dict[str, Any]) -> FormulaError:
         )
     if kind == "symbol":
         return FormulaError(
-            f"The character {tex[offset : offset + 1]!r} is not known in formulas. Use its TeX "
-            "command, or put it into the text around the formula.",
+            f"The character {_named(tex[offset : offset + 1])} is not known in formulas. Use its "
+            "TeX command, or put it into the text around the formula.",
             offset,
         )
     return FormulaError(_advice(message), offset)
+
+
+def _named(character: str) -> str:
+    """The character between quotes; one that cannot be seen also by its number and name."""
+    if character.isprintable() and not character.isspace():
+        return f"'{character}'"
+    name = unicodedata.name(character, "without a name") if character else ""
+    return f"U+{ord(character):04X} ({name})" if character else "at the end"
 
 
 def _from_utf16(tex: str, units: int) -> int:

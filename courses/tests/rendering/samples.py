@@ -66,7 +66,7 @@ MARKDOWN: dict[str, tuple[str, list[str]]] = {
         "Größe $α_1 ≤ β$ — ok 𝔸 $\\text{naïve}$",
         ["α_1 ≤ β", r"\text{naïve}"],
     ),
-    "attribute list after a formula": ("a $y${: .skip-link} c", ["y"]),
+    "brace after a formula": ("a $y${b} c", ["y"]),
     "table of text": ("| a | b | c |\n|:--|:-:|--|\n| 1 | **2** | `3` |", []),
 }
 

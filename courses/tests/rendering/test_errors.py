@@ -80,7 +80,7 @@ def test_the_same_mistake_twice_is_shown_at_both_places() -> None:
         ("a\n\nis $x + y of it", 3, 4, "Close the formula"),
         ("costs $5 and\n\nso $\\alpha is", 3, 4, "Close the formula"),
         ("set `$HOME` and $HOME", 1, 17, "write \\$"),
-        ("so $$x$$ there", 1, 4, "paragraph of its own"),
+        ("so $$x$$ there", 1, 4, "lines of its own"),
         ("$$\na\n\nb\n$$", 1, 1, "empty line"),
         ("so \\[ \\frac{a}{b} \\] there", 1, 4, "\\[ ... \\]"),
         ("<div>\n$x$\n</div>", 2, 1, "raw HTML"),

@@ -171,7 +171,11 @@ def test_no_inline_style_in_anything_rendered() -> None:
 
 def test_an_authors_classes_do_not_reach_the_page() -> None:
     rendered = render_all(
-        {"a": Source("markdown", 'x\n{: .skip-link }\n\n<span class="m-00ed193f k">y</span>')}
+        {
+            "a": Source(
+                "markdown", '<b class="skip-link">x</b>\n\n<span class="m-00ed193f k">y</span>'
+            )
+        }
     )
     assert "skip-link" not in rendered.html["a"]
     assert "m-00ed193f" not in rendered.html["a"]
