@@ -14,6 +14,7 @@ from django.db import transaction
 
 from courses.content.schema import ChapterContent, content_hash, to_data
 from courses.publishing import Built, build
+from courses.publishing.site import Coming, StoredSite
 from courses.rendering import RenderError
 
 Saved = TypeVar("Saved")
@@ -25,28 +26,34 @@ MAX_TRIES: Final = 8
 class NotRendered(Exception):
     """A save came to content that is not rendered yet. It must be taken back and done again."""
 
-    def __init__(self, content: ChapterContent, published: bool) -> None:
+    def __init__(self, content: ChapterContent, published: bool, page: str) -> None:
         super().__init__(f"The chapter {content.slug} is not rendered yet.")
         self.content = content
         self.published = published
+        self.page = page
 
 
 class Renderings:
-    """What was rendered for one save."""
+    """What was rendered for one save, each content for the address (`page`) that it stands at.
 
-    def __init__(self) -> None:
-        self._built: dict[tuple[str, bool], Built] = {}
+    Links are checked against what the database has, and what is `coming` from files.
+    """
 
-    def of(self, content: ChapterContent, published: bool) -> Built:
+    def __init__(self, coming: Coming | None = None) -> None:
+        self._coming = coming
+        self._built: dict[tuple[str, bool, str], Built] = {}
+
+    def of(self, content: ChapterContent, published: bool, page: str) -> Built:
         """Return the content rendered; raises `NotRendered` where it is yet to be."""
-        built = self._built.get(_key(content, published))
+        built = self._built.get(_key(content, published, page))
         if built is None:
-            raise NotRendered(content, published)
+            raise NotRendered(content, published, page)
         return built
 
-    def add(self, content: ChapterContent, published: bool) -> None:
+    def add(self, content: ChapterContent, published: bool, page: str) -> None:
         """Render content; call it outside of transactions. Raises as `publishing.build` does."""
-        self._built[_key(content, published)] = build(content, published)
+        built = build(content, published, StoredSite(page, self._coming))
+        self._built[_key(content, published, page)] = built
 
 
 def saved(save: Callable[[Renderings], Saved], renderings: Renderings | None = None) -> Saved:
@@ -60,7 +67,7 @@ def saved(save: Callable[[Renderings], Saved], renderings: Renderings | None = N
             with transaction.atomic():
                 return save(known)
         except NotRendered as missing:
-            known.add(missing.content, missing.published)
+            known.add(missing.content, missing.published, missing.page)
     raise changes_too_often()
 
 
@@ -69,5 +76,5 @@ def changes_too_often() -> RenderError:
     return RenderError("The chapter was changed by others each time it was rendered. Save again.")
 
 
-def _key(content: ChapterContent, published: bool) -> tuple[str, bool]:
-    return content_hash(to_data(content)), published
+def _key(content: ChapterContent, published: bool, page: str) -> tuple[str, bool, str]:
+    return content_hash(to_data(content)), published, page

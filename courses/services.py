@@ -22,6 +22,7 @@ from courses.content.schema import (
 )
 from courses.models import Chapter, ChapterRevision, MathStylesheet, Question
 from courses.publishing import BUILD_VERSION, Built, build
+from courses.publishing.site import StoredSite
 from courses.rendering import SourceError
 from courses.rows import delete_all
 from courses.saving import Renderings, saved
@@ -54,10 +55,10 @@ def publish_chapter(
 
 def check_chapter(chapter: Chapter, renderings: Renderings | None = None) -> Built:
     """Render what the database holds without publishing it; `ContentError` as in publishing."""
-    content = _read(chapter)
+    content, page = _read(chapter), chapter.get_absolute_url()
     if renderings is None:
-        return build(content, published=False)
-    return renderings.of(content, published=False)
+        return build(content, published=False, site=StoredSite(page))
+    return renderings.of(content, published=False, page=page)
 
 
 def publish_or_check(
@@ -83,7 +84,7 @@ def _publish(chapter: Chapter, by: User | None, renderings: Renderings) -> Chapt
     ):
         chapter.current_revision = current
         return current
-    built = renderings.of(content, published=True)
+    built = renderings.of(content, published=True, page=chapter.get_absolute_url())
     last = locked.revisions.order_by("-number").values_list("number", flat=True).first()
     revision = ChapterRevision.objects.create(
         chapter=locked,

@@ -12,11 +12,15 @@ class GraderConfig(AppConfig):
         from django.db.models.signals import post_save
 
         from courses import edition
+        from courses.publishing import site
         from grader.models import Exercise
         from grader.services import account_acts, leave
+        from grader.services.exercises import is_known
         from grader.services.tokens import end_tokens_with_password
         from grader.web import panels
 
+        for name in ("exercise", "download", "check_script"):
+            site.register(f"grader:{name}", lambda arguments: is_known(arguments["slug"]))
         panels.register()
         account_acts.connect()
         leave.connect()

@@ -143,7 +143,7 @@ def _tried(request: Any, act: Callable[[], HttpResponseBase]) -> HttpResponseBas
                 request.writing, request.has_begun_writing = writing, False
                 return act()
         except NotRendered as missing:
-            request.renderings.add(missing.content, missing.published)
+            request.renderings.add(missing.content, missing.published, missing.page)
         except Stale:
             continue
         except IntegrityError:

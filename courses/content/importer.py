@@ -11,11 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import models, transaction
+from django.urls import reverse
 
 from courses import answered, edition, saving, services
 from courses.models import (
@@ -34,6 +36,7 @@ from courses.models import (
     Question,
 )
 from courses.publishing import BUILD_VERSION, build
+from courses.publishing.site import Coming
 from courses.rows import create_all, delete_all, update_all
 from courses.saving import Renderings
 
@@ -116,9 +119,10 @@ def load_course(path: Path, force: bool = False, by: User | None = None) -> Repo
         course = _write_course(course, content, folder.hash)
         report.add(course.slug, action)
     known = {chapter.slug: chapter for chapter in _chapters(content.chapters)}
+    coming = _coming(path, content)
     changed = False
     for position, slug in enumerate(content.chapters, start=1):
-        outcome = _load_chapter(course, path / slug, position, known.get(slug), force, by)
+        outcome = _load_chapter(course, path / slug, position, known.get(slug), force, by, coming)
         changed |= outcome.action in {Action.CREATED, Action.UPDATED}
         report.outcomes.append(outcome)
     if changed or report.outcomes[0].action in {Action.CREATED, Action.UPDATED}:
@@ -127,6 +131,21 @@ def load_course(path: Path, force: bool = False, by: User | None = None) -> Repo
         for slug in _no_longer_listed(course, content):
             report.add(slug, Action.KEPT, NOT_LISTED_TEXT)
     return report
+
+
+def _coming(path: Path, course: CourseContent) -> Coming:
+    """What the course's other files say, for links to chapters that are not imported yet."""
+
+    @cache
+    def coming(course_slug: str, chapter_slug: str) -> ChapterContent | None:
+        if course_slug != course.slug or chapter_slug not in course.chapters:
+            return None
+        try:
+            return files.read_chapter(files.read_folder(path / chapter_slug))
+        except FileError:
+            return None  # told of when its turn comes
+
+    return coming
 
 
 def _no_longer_listed(course: Course, content: CourseContent) -> Iterable[str]:
@@ -171,7 +190,13 @@ def _order_chapters(course: Course, content: CourseContent, keep: bool) -> None:
 
 
 def _load_chapter(
-    course: Course, path: Path, position: int, chapter: Chapter | None, force: bool, by: User | None
+    course: Course,
+    path: Path,
+    position: int,
+    chapter: Chapter | None,
+    force: bool,
+    by: User | None,
+    coming: Coming,
 ) -> Outcome:
     try:
         folder = files.read_folder(path)
@@ -183,14 +208,14 @@ def _load_chapter(
                 "Give it another, which no other course uses.",
             )
         if chapter is not None and not force and chapter.imported_files_hash == folder.hash:
-            return _refresh(chapter, by)
+            return _refresh(chapter, by, coming)
         content = files.read_chapter(folder)
         if chapter is not None and not force and _is_edited(chapter, content):
             return Outcome(path.name, Action.KEPT, _kept_text(path.name))
         _refuse_broken_rules(content, published=chapter is None or chapter.published)
         action = Action.CREATED if chapter is None else Action.UPDATED
         saved = chapter or Chapter(course=course, slug=content.slug, position=position)
-        said = _save_chapter(saved, content, folder.hash, by)
+        said = _save_chapter(saved, content, folder.hash, by, coming)
         return Outcome(path.name, action, said)
     except FileError as error:
         return Outcome(path.name, Action.FAILED, str(error))
@@ -200,7 +225,7 @@ def _load_chapter(
 
 
 def _save_chapter(
-    chapter: Chapter, content: ChapterContent, files_hash: str, by: User | None
+    chapter: Chapter, content: ChapterContent, files_hash: str, by: User | None, coming: Coming
 ) -> str:
     """Write the chapter and publish it, rendered before the transaction begins.
 
@@ -220,17 +245,18 @@ def _save_chapter(
             )
         return " ".join(said)
 
-    renderings = Renderings()
-    renderings.add(content, chapter.published)
+    renderings = Renderings(coming)
+    page = reverse("courses:chapter", args=[chapter.course.slug, content.slug])
+    renderings.add(content, chapter.published, page)
     return saving.saved(save, renderings)
 
 
-def _refresh(chapter: Chapter, by: User | None) -> Outcome:
+def _refresh(chapter: Chapter, by: User | None, coming: Coming) -> Outcome:
     """The files are as they were; only a newer renderer asks for a new revision."""
     current = chapter.current_revision
     rendered_anew = False
     if chapter.published and (current is None or current.build_version != BUILD_VERSION):
-        services.publish_chapter(chapter, by)
+        saving.saved(partial(services.publish_chapter, chapter, by), Renderings(coming))
         rendered_anew = True
     message = "Rendered again by the newer renderer." if rendered_anew else ""
     if _hash_now(chapter) != chapter.imported_content_hash:

@@ -13,8 +13,9 @@ from courses.rendering import RENDERER_VERSION, render_all
 
 from .answers import answers_of, question_versions
 from .figures import figure_errors
-from .links import dead_links, places_of
+from .links import broken_links
 from .page import page_of
+from .site import Site, places_of
 from .sources import sources_of
 
 PAGE_VERSION = 6
@@ -34,10 +35,11 @@ class Built:
     css_hash: str
 
 
-def build(content: ChapterContent, published: bool = True) -> Built:
+def build(content: ChapterContent, published: bool = True, site: Site | None = None) -> Built:
     """Render a chapter; `ContentError` with every mistake in it, by field.
 
-    `published` asks for what only a published chapter must have. `RenderError` is the renderer's
+    `published` asks for what only a published chapter must have; with a `site`, links to its other
+    pages must lead somewhere. `RenderError` is the renderer's
     own failure and no fault of the content.
     """
     if too_much := exceeded_limits(content):
@@ -48,7 +50,7 @@ def build(content: ChapterContent, published: bool = True) -> Built:
     rendered = render_all(sources)
     for more in (
         rendered.errors,
-        dead_links(content, sources, rendered.html),
+        broken_links(content, sources, rendered, site),
         figure_errors(content, rendered.html, places_of(content)),
     ):
         for field, found in more.items():

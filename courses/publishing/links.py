@@ -1,24 +1,26 @@
-"""Links inside a chapter: each must lead to something that the chapter's page has."""
+"""Links and pictures: each must lead to something that the chapter's page or the site has."""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping
-from urllib.parse import unquote
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from urllib.parse import unquote, urljoin, urlsplit
+
+from django.conf import settings
+from django.urls import Resolver404, ResolverMatch, get_script_prefix, resolve
 
 from courses.content.schema import ChapterContent
-from courses.rendering import Source, SourceError
-from courses.rendering.places import source_error
+from courses.rendering import Link, Rendered, Source, SourceError
+from courses.rendering.places import source_error, with_line_feeds
 
-from .page import PART_TITLES, parts_of
+from .site import Site, Target, has_static_file, places_of
 
 # Of the page itself: its beginning, its main element, and the panel of graded exercises.
 PLACES_OF_EVERY_PAGE = frozenset({"", "top", "content", "part-exercises"})
 # Shown only after an answer, so no other text may count on a heading in them.
 _SHOWN_LATER = re.compile(r"questions/.*/(?:explanation|feedback|hint)")
 _ID = re.compile(r'\sid="([^"]+)"')
-_LINK = re.compile(r'<a\s[^>]*?href="([^"]*)"')
 _KINDS = {
     "formula": "formula",
     "step": "step of the derivation",
@@ -29,63 +31,105 @@ _KINDS = {
     "part": "part",
 }
 MOST_NAMED = 12
+NO_PAGE = "This link leads to {0}, where there is no page. Mend the link, or take it out."
+NO_FILE = "This link leads to {0}, where there is no file. Mend the link, or take it out."
+NO_PICTURE = (
+    "There is no picture at {0}. Pictures are files that the site brings, below /static/. Mend the "
+    "address, or take the picture out."
+)
+NO_LISTING = (
+    "This link leads into the chapter “{0}”, which has no listing {1}. Mend the link, or take it "
+    "out."
+)
+NO_PLACE = (
+    "This link leads to the chapter “{0}”, which has no place “#{1}”. Mend the link, or take it "
+    "out."
+)
 
 
-def dead_links(
-    content: ChapterContent, sources: Mapping[str, Source], rendered: Mapping[str, str]
+def broken_links(
+    content: ChapterContent, sources: Mapping[str, Source], rendered: Rendered, site: Site | None
 ) -> dict[str, list[SourceError]]:
-    """Return by field the links to places that the chapter's page does not have."""
+    """Return by field the links and pictures that lead to nothing.
+
+    Without a `site` only those inside the chapter's own page are judged.
+    """
     places = places_of(content)
     everywhere = set(PLACES_OF_EVERY_PAGE).union(*places.values())
-    for name, markup in rendered.items():
+    for name, markup in rendered.html.items():
         if not _SHOWN_LATER.fullmatch(name):
             everywhere.update(_ids(markup))
+    page = site.page if site else f"/courses/-/{content.slug}/"
+    own_page = re.compile(re.escape(page) if site else rf"/courses/[^/]+/{content.slug}/")
     errors: dict[str, list[SourceError]] = {}
-    for name, markup in rendered.items():
-        missing = set(_targets(markup, content.slug)) - everywhere - set(_ids(markup))
-        if missing:
-            text = sources[name].text
-            found = [
-                source_error(text, _offset(text, target), _message(target, places))
-                for target in missing
-            ]
-            errors[name] = sorted(found, key=lambda error: (error.line, error.column))
+    for name, links in rendered.links.items():
+        own = everywhere | set(_ids(rendered.html[name]))
+        for link in links:
+            address = urlsplit(urljoin(page, link.address))
+            if link.is_picture or address.scheme or not own_page.fullmatch(unquote(address.path)):
+                problem = problem_of(link, site) if site else None
+            else:
+                problem = _missing_place(unquote(address.fragment), own, places)
+            if problem:
+                found = source_error(with_line_feeds(sources[name].text), link.offset, problem)
+                errors.setdefault(name, []).append(found)
     return errors
 
 
-def places_of(content: ChapterContent) -> dict[str, list[str]]:
-    """Return the ids that keys become on the page, by kind."""
-    keys = {
-        "formula": [formula.key for formula in content.formulas],
-        "step": [step.key for step in content.steps],
-        "line": [line.key for listing in content.listings for line in listing.lines],
-        "question": [question.key for question in content.questions],
-        "mechanism": [part.key for part in content.mechanism],
-        "figure": [figure.key for figure in content.figures],
-        "part": [part for part in PART_TITLES if part in parts_of(content)],
-    }
-    return {kind: [f"{kind}-{key}" for key in found] for kind, found in keys.items()}
+def problem_of(link: Link, site: Site) -> str | None:
+    """Say what is wrong with a link or picture outside the text's own page; None if nothing is.
+
+    Addresses of other sites are not tried.
+    """
+    address = urlsplit(urljoin(site.page, link.address))
+    if address.scheme or address.netloc:
+        return None
+    path, shown = unquote(address.path), address.path
+    if path.startswith(_static_prefix()):
+        is_there = has_static_file(path.removeprefix(_static_prefix()))
+        return None if is_there else (NO_PICTURE if link.is_picture else NO_FILE).format(shown)
+    if link.is_picture:
+        return NO_PICTURE.format(shown)
+    match = _resolved(path)
+    if match is None:
+        return NO_PAGE.format(shown)
+    if match.view_name == "courses:course":
+        return None if site.has_course(match.kwargs["course_slug"]) else NO_PAGE.format(shown)
+    if "chapter_slug" not in match.kwargs or "course_slug" not in match.kwargs:
+        return None if site.knows(match.view_name, match.kwargs) else NO_PAGE.format(shown)
+    target = site.chapter(match.kwargs["course_slug"], match.kwargs["chapter_slug"])
+    if target is None:
+        return NO_PAGE.format(shown)
+    filename = match.kwargs.get("filename")
+    if filename is not None and target.is_known and filename not in target.files:
+        return NO_LISTING.format(target.title, filename)
+    return _missing_there(unquote(address.fragment), target)
+
+
+def _static_prefix() -> str:
+    below_the_root = settings.STATIC_URL.removeprefix(get_script_prefix())
+    return "/" + below_the_root.lstrip("/")
+
+
+def _resolved(path: str) -> ResolverMatch | None:
+    """What answers at a path, also where only the slash at its end is missing."""
+    for tried in (path, path + "/"):
+        try:
+            return resolve(tried)
+        except Resolver404:
+            continue
+    return None
 
 
 def _ids(markup: str) -> Iterator[str]:
     return (html.unescape(match[1]) for match in _ID.finditer(markup))
 
 
-def _targets(markup: str, slug: str) -> Iterator[str]:
-    """The fragments of links to this page: `#step-result`, also behind the page's own address."""
-    own_page = re.compile(rf"(?:/courses/[^/#?]+/{re.escape(slug)}/)?#(.*)", re.DOTALL)
-    for match in _LINK.finditer(markup):
-        link = own_page.fullmatch(html.unescape(match[1]))
-        if link:
-            yield unquote(link[1])
-
-
-def _offset(text: str, target: str) -> int:
-    match = re.search(rf"#{re.escape(target)}(?![\w-])", text)
-    return match.start() if match else 0
-
-
-def _message(target: str, places: Mapping[str, list[str]]) -> str:
+def _missing_place(
+    target: str, there: Collection[str], places: Mapping[str, Sequence[str]]
+) -> str | None:
+    if target in there:
+        return None
     kind = target.partition("-")[0]
     if kind not in _KINDS:
         return f"This link leads to “#{target}”, which is nowhere in this chapter. Mend the link."
@@ -96,3 +140,17 @@ def _message(target: str, places: Mapping[str, list[str]]) -> str:
         f"This link leads to “#{target}”, but this chapter has no such {_KINDS[kind]}. "
         f"{there_are + rest if known else 'There are none.'} Mend the link, or take it out."
     )
+
+
+def _missing_there(fragment: str, target: Target) -> str | None:
+    """What is wrong with a place in another chapter."""
+    if fragment in PLACES_OF_EVERY_PAGE or fragment in target.places:
+        return None
+    kind = fragment.partition("-")[0]
+    may_be_heading = kind not in _KINDS and not target.knows_headings
+    if may_be_heading or not target.is_known:
+        return None
+    known = sorted(place for place in target.places if place.startswith(f"{kind}-"))
+    there_are = f" There are: {', '.join(f'#{name}' for name in known[:MOST_NAMED])}"
+    rest = ", and others." if len(known) > MOST_NAMED else "."
+    return NO_PLACE.format(target.title, fragment) + (there_are + rest if known else "")

@@ -124,3 +124,81 @@ def test_files_with_a_dead_link_are_refused_by_import_and_check(course_files: Pa
     ):
         assert "steps/divide/reason, line 1, column 11: This link leads to “#step-result”" in said
     assert not Chapter.objects.filter(slug="rows").exists()
+
+
+# --- to other pages --------------------------------------------------------------------------
+
+FINE_ELSEWHERE = (
+    "[course](/courses/tiny-course/) [chapter](/courses/tiny-course/columns/) [up](../) "
+    "[next](../columns/) [slash](../columns) [place](../columns/#part-intuition) "
+    "[file](/courses/tiny-course/rows/files/mean.py) [home](/) [search](/search/?q=a) "
+    "[own](/courses/tiny-course/rows/#step-divide) <https://example.org/nowhere> [m](mailto:a@b.c) "
+    "[css](/static/css/site.css) ![mark](/static/img/favicon.svg)"
+)
+
+
+@pytest.mark.django_db
+def test_links_to_other_pages_that_there_are_are_fine(rows: Chapter) -> None:
+    Chapter.objects.filter(pk=rows.pk).update(intuition=FINE_ELSEWHERE)
+    services.check_chapter(rows)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("/courses/no-course/", "no page"),
+        ("/courses/tiny-course/no-chapter/", "no page"),
+        ("../no-chapter/", "no page"),
+        ("/courses/other/rows/", "no page"),
+        ("/no/such/page", "no page"),
+        ("chapter.html", "no page"),
+        ("/exercises/no-exercise/", "no page"),
+        ("/courses/tiny-course/columns/#formula-nowhere", "no place “#formula-nowhere”"),
+        ("../columns/#no-heading", "no place “#no-heading”"),
+        ("/courses/tiny-course/rows/files/no.py", "no listing no.py"),
+        ("/static/css/no.css", "no file"),
+        ("/static/../learnml/settings/base.py", "no page"),
+    ],
+)
+def test_a_link_to_a_page_that_is_not_there_is_told_with_its_place(
+    rows: Chapter, address: str, words: str
+) -> None:
+    errors = errors_of(rows, intuition=f"Fine.\n\n- See [it]({address}) now.")
+    (error,) = errors["intuition"]
+    assert (error.line, error.column) == (3, 12)
+    assert words in error.message
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "picture",
+    [
+        "![fig](/static/nowhere.png)",
+        "![fig](/courses/tiny-course/)",
+        '<img alt="fig" src="/static/nowhere.png">',
+        "![fig][1]\n\n[1]: /static/nowhere.png",
+    ],
+)
+def test_a_picture_that_is_not_there_is_found_and_no_upload_is_promised(
+    rows: Chapter, picture: str
+) -> None:
+    (error,) = errors_of(rows, intuition=f"Fine.\n\n{picture}")["intuition"]
+    assert error.line == 3
+    assert "no picture" in error.message
+    assert "pload" not in error.message
+
+
+@pytest.mark.django_db
+def test_files_may_link_to_chapters_that_come_after_them(course_files: Path) -> None:
+    path = course_files / "rows" / "chapter.yaml"
+    text = path.read_text()
+    path.write_text(text.replace("because there are", "as [later](../columns/#part-intuition)"))
+    assert not load_course(course_files).failed
+    assert check_course(course_files) == []
+    path.write_text(text.replace("because there are", "as [later](../columns/#step-nowhere)"))
+    for said in (
+        load_course(course_files).failed[0].message,
+        "\n".join(check_course(course_files)),
+    ):
+        assert "no place “#step-nowhere”" in said

@@ -11,11 +11,23 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.urls import reverse
 
 from courses.models import Chapter
-from courses.rendering import RENDERER_VERSION, Rendered, RenderError, Source, render_all
+from courses.publishing.links import problem_of
+from courses.publishing.site import StoredSite
+from courses.rendering import (
+    RENDERER_VERSION,
+    Rendered,
+    RenderError,
+    Source,
+    SourceError,
+    render_all,
+)
+from courses.rendering.places import source_error, with_line_feeds
 from courses.services import store_stylesheet
 from grader.content import ExerciseFile
+from grader.content import files as library_files
 from grader.models import AuditAction, Exercise
 
 from .audit import changes, record_act
@@ -47,7 +59,8 @@ def render(exercise: Exercise) -> Rendered:
         )
     except RenderError as error:
         raise ValidationError(f"The text could not be rendered: {error}") from error
-    if rendered.errors:
+    errors = _errors(exercise, rendered)
+    if errors:
         raise ValidationError(
             {
                 field: [
@@ -55,10 +68,31 @@ def render(exercise: Exercise) -> Rendered:
                     f"{mistake.excerpt}"
                     for mistake in mistakes
                 ]
-                for field, mistakes in rendered.errors.items()
+                for field, mistakes in errors.items()
             }
         )
     return rendered
+
+
+def _errors(exercise: Exercise, rendered: Rendered) -> dict[str, list[SourceError]]:
+    """Return the mistakes by field, with links and pictures that lead to nothing."""
+    errors = {field: list(found) for field, found in rendered.errors.items()}
+    # A form checks its texts before it is known what the exercise will be called.
+    site = StoredSite(reverse("grader:exercise", args=[exercise.slug or "-"]))
+    for field, links in rendered.links.items():
+        for link in links:
+            problem = problem_of(link, site)
+            if problem:
+                text = with_line_feeds(getattr(exercise, field))
+                found = source_error(text, link.offset, problem)
+                errors.setdefault(field, []).append(found)
+    return errors
+
+
+def is_known(slug: str) -> bool:
+    """Return whether there is such an exercise, or will be once the library's are loaded."""
+    in_library = slug in {path.stem for path in library_files()}
+    return in_library or Exercise.objects.filter(slug=slug).exists()
 
 
 def save_exercise(

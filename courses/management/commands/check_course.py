@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
 
 from courses.content import files
 from courses.content.errors import ContentError, FileError, describe
+from courses.content.schema import ChapterContent
 from courses.publishing import build
+from courses.publishing.site import FilesSite
 
 from .load_course import course_folders
 
@@ -47,22 +50,21 @@ def check_course(path: Path, write: bool = False) -> list[str]:
     except FileError as error:
         return error.problems
     problems = _check_form(folder, files.course_files(course), write)
+    chapters: dict[str, ChapterContent] = {}
     for slug in course.chapters:
-        problems += _check_chapter(path / slug, write)
-    return problems
-
-
-def _check_chapter(path: Path, write: bool) -> list[str]:
-    try:
-        folder = files.read_folder(path)
-        chapter = files.read_chapter(folder)
-    except FileError as error:
-        return error.problems
-    problems = _check_form(folder, files.chapter_files(chapter), write)
-    try:
-        build(chapter)
-    except ContentError as error:
-        problems += [f"{path}: {text}" for text in describe(error.errors)]
+        try:
+            folder = files.read_folder(path / slug)
+            chapters[slug] = files.read_chapter(folder)
+        except FileError as error:
+            problems += error.problems
+        else:
+            problems += _check_form(folder, files.chapter_files(chapters[slug]), write)
+    for slug, chapter in chapters.items():
+        page = reverse("courses:chapter", args=[course.slug, slug])
+        try:
+            build(chapter, site=FilesSite(page, course.slug, chapters))
+        except ContentError as error:
+            problems += [f"{path / slug}: {text}" for text in describe(error.errors)]
     return problems
 
 
