@@ -27,6 +27,7 @@ from courses.conditional import with_etag
 from courses.content.errors import ContentError, describe
 from courses.limits import WINDOW_SECONDS, within_limit
 from courses.models import Course, MathStylesheet
+from courses.old_addresses import follows_old_addresses
 from courses.public_pages import public_page
 from courses.published import Reading, reading_of, set_reading
 from courses.queries import ChapterPage
@@ -92,6 +93,7 @@ def dashboard(request: HttpRequest) -> HttpResponseBase:
 
 @require_safe
 @public_page
+@follows_old_addresses
 def course(request: HttpRequest, course_slug: str) -> HttpResponseBase:
     """One course's contents."""
     entry = next(iter(queries.course_entries(_lookup(request), course_slug)), None)
@@ -117,6 +119,7 @@ def _unwrapped(text: str) -> str:
 
 @require_safe
 @public_page
+@follows_old_addresses
 def chapter(request: HttpRequest, course_slug: str, chapter_slug: str) -> HttpResponseBase:
     """One chapter, as last published, with the learner's answers; for authors also a draft."""
     try:
@@ -128,6 +131,7 @@ def chapter(request: HttpRequest, course_slug: str, chapter_slug: str) -> HttpRe
 
 
 @require_POST
+@follows_old_addresses
 def answer(
     request: HttpRequest, course_slug: str, chapter_slug: str, question_key: str
 ) -> HttpResponseBase:
@@ -156,6 +160,7 @@ def answer(
 
 
 @require_safe
+@follows_old_addresses
 def listing(
     request: HttpRequest, course_slug: str, chapter_slug: str, filename: str
 ) -> HttpResponseBase:

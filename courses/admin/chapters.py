@@ -13,7 +13,15 @@ from simple_history.admin import SimpleHistoryAdmin
 from courses import services
 from courses.answered import answered_text, counted, with_learners
 from courses.content.schema import PART_TEXTS
-from courses.models import Chapter, ChapterRevision, Course, Formula, Question
+from courses.models import (
+    Chapter,
+    ChapterRevision,
+    Course,
+    Formula,
+    OldChapterSlug,
+    OldCourseSlug,
+    Question,
+)
 
 from .conflicts import LoadedStateForm, RefuseStaleMixin
 from .deleting import KeepWhatLearnersUsedMixin
@@ -195,6 +203,24 @@ class QuestionAdmin(PartAdmin):
 
     def before_publishing(self, obj: Any) -> None:
         services.drop_rows_of_other_kinds(obj)
+
+
+@admin.register(OldCourseSlug, OldChapterSlug)
+class OldSlugAdmin(admin.ModelAdmin):
+    """Addresses that lead to where their course or chapter is now. Deleted, they are free again."""
+
+    list_display = ("slug", "leads_to", "created_at")
+    search_fields = ("slug",)
+
+    @admin.display(description="leads to")
+    def leads_to(self, old: OldCourseSlug | OldChapterSlug) -> str:
+        return str(old.course if isinstance(old, OldCourseSlug) else old.chapter)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
 
 
 @admin.register(ChapterRevision)

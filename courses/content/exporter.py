@@ -50,6 +50,7 @@ def stored_content(chapter: Chapter) -> ChapterContent:
 def chapter_content(chapter: Chapter) -> ChapterContent:
     """Return the content of a chapter with its parts; may raise pydantic's `ValidationError`."""
     return ChapterContent(
+        id=str(chapter.uid),
         **{name: getattr(chapter, name) for name in CHAPTER_FIELDS},
         formulas=[_formula(formula) for formula in chapter.formulas.all()],
         steps=[
@@ -97,6 +98,7 @@ def chapter_content(chapter: Chapter) -> ChapterContent:
 def course_content(course: Course) -> CourseContent:
     """Return the content of a course: its own fields and the order of its chapters."""
     return CourseContent(
+        id=str(course.uid),
         slug=course.slug,
         title=course.title,
         summary=course.summary,

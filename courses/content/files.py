@@ -83,7 +83,7 @@ def read_chapter(folder: Folder) -> ChapterContent:
     problems: list[str] = []
     if chapter.slug != folder.path.name:
         problems.append(_other_name(folder, CHAPTER_FILE, chapter.slug))
-    data = to_data(chapter)
+    data = {"id": chapter.id, **to_data(chapter)}
     used = {CHAPTER_FILE}
     for listing in data["listings"]:
         name = listing["filename"]
@@ -102,7 +102,7 @@ def read_chapter(folder: Folder) -> ChapterContent:
 
 def course_files(course: CourseContent) -> dict[str, bytes]:
     """Return the files of the course's folder itself, by name."""
-    return {COURSE_FILE: yaml_format.dump(to_data(course)).encode()}
+    return {COURSE_FILE: yaml_format.dump(to_file_data(course)).encode()}
 
 
 def chapter_files(chapter: ChapterContent) -> dict[str, bytes]:
@@ -206,7 +206,8 @@ _SENTENCES = {
     "string_too_short": "must not be empty.",
     "string_pattern_mismatch": (
         "may hold lower-case letters, digits and single hyphens only "
-        "(a filename: letters, digits, dots, hyphens and underscores)."
+        "(a filename: letters, digits, dots, hyphens and underscores; "
+        "an id: what check_course --write gives)."
     ),
     "union_tag_invalid": f"kind must be one of {', '.join(QUESTION_MODELS)}.",
     "union_tag_not_found": f"kind is missing: one of {', '.join(QUESTION_MODELS)}.",

@@ -1,5 +1,8 @@
 """From files to the database: whole courses, one transaction a chapter, only what changed.
 
+A chapter is known by the id in its file (`matching.py`): renamed, in the file or in the admin, it
+is still the same one.
+
 A chapter (or a course's own fields) that was edited in the admin since its last import is kept and
 reported, unless the import is forced.
 """
@@ -11,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +43,19 @@ from courses.publishing.site import Coming
 from courses.rows import create_all, delete_all, update_all
 from courses.saving import Renderings
 
-from . import files
+from . import files, matching
 from .errors import ContentError, FileError, describe
 from .exporter import CHAPTER_FIELDS, course_content, stored_content
+from .matching import MismatchError, repeated_ids
 from .rules import broken_rules
-from .schema import QUESTION_ROWS, ChapterContent, CourseContent, content_hash, to_data
+from .schema import (
+    CHAPTER_FILE,
+    QUESTION_ROWS,
+    ChapterContent,
+    CourseContent,
+    content_hash,
+    to_data,
+)
 
 CHANGE_REASON = "Imported from files"
 EDITED_TEXT = (
@@ -63,6 +74,10 @@ _PARENTS: dict[type[models.Model], str] = {
     FormulaSymbol: "formula",
     **dict.fromkeys(_ROW_MODELS.values(), "question"),
 }
+OTHER_COURSE = (
+    "The course “{other}” already has this chapter, as “{slug}”. Nothing was imported. Give the "
+    "chapter here another slug, and no id or one of its own, which no other course uses."
+)
 NOT_LISTED_TEXT = (
     "course.yaml no longer lists this chapter. It stays as it is; "
     "unpublish it in the admin if learners should not see it any more."
@@ -103,12 +118,15 @@ class Report:
 def load_course(path: Path, force: bool = False, by: User | None = None) -> Report:
     """Import the course in the folder `path`; mistakes are in the report, chapter by chapter.
 
-    `FileError` where there is no readable `course.yaml`.
+    `FileError` where there is no readable `course.yaml`, or where its id and slug disagree.
     """
     folder = files.read_folder(path)
     content = files.read_course(folder)
     report = Report()
-    course = Course.objects.filter(slug=content.slug).first()
+    try:
+        course = matching.find(Course, content.id, content.slug)
+    except MismatchError as error:
+        raise FileError([f"{path / files.COURSE_FILE}: {error}"]) from error
     edited = course is not None and course.imported_content_hash != _course_hash(course)
     if course is not None and course.imported_files_hash == folder.hash and not force:
         report.add(course.slug, *((Action.KEPT, EDITED_TEXT) if edited else (Action.UNCHANGED,)))
@@ -116,19 +134,19 @@ def load_course(path: Path, force: bool = False, by: User | None = None) -> Repo
         report.add(course.slug, Action.KEPT, _kept_text("course.yaml"))
     else:
         action = Action.CREATED if course is None else Action.UPDATED
+        said = _renamed_text(course, content.slug)
         course = _write_course(course, content, folder.hash)
-        report.add(course.slug, action)
-    known = {chapter.slug: chapter for chapter in _chapters(content.chapters)}
-    coming = _coming(path, content)
+        report.add(course.slug, action, said)
+    load = _Load(course, path, content, force, by)
     changed = False
-    for position, slug in enumerate(content.chapters, start=1):
-        outcome = _load_chapter(course, path / slug, position, known.get(slug), force, by, coming)
+    for position in range(1, len(content.chapters) + 1):
+        outcome = load.chapter(position)
         changed |= outcome.action in {Action.CREATED, Action.UPDATED}
         report.outcomes.append(outcome)
     if changed or report.outcomes[0].action in {Action.CREATED, Action.UPDATED}:
-        _order_chapters(course, content, keep=edited and not force)
+        _order_chapters(course, load.found, keep=edited and not force)
     if report.outcomes[0].action is Action.UPDATED:
-        for slug in _no_longer_listed(course, content):
+        for slug in _no_longer_listed(course, content, load.found):
             report.add(slug, Action.KEPT, NOT_LISTED_TEXT)
     return report
 
@@ -148,15 +166,18 @@ def _coming(path: Path, course: CourseContent) -> Coming:
     return coming
 
 
-def _no_longer_listed(course: Course, content: CourseContent) -> Iterable[str]:
+def _no_longer_listed(
+    course: Course, content: CourseContent, found: Mapping[int, int]
+) -> Iterable[str]:
     """Chapters are never deleted by an import: learners' answers hang on them."""
     imported = course.chapters.exclude(imported_files_hash="").exclude(slug__in=content.chapters)
-    return imported.values_list("slug", flat=True)
+    return imported.exclude(pk__in=found.values()).values_list("slug", flat=True)
 
 
-def _chapters(slugs: Sequence[str]) -> Iterable[Chapter]:
-    chapters = Chapter.objects.filter(slug__in=slugs).select_related("course", "current_revision")
-    return chapters.defer(*(f"current_revision__{name}" for name in ("content", "page", "answers")))
+def _renamed_text(row: Course | Chapter | None, slug: str) -> str:
+    if row is None or row.slug == slug:
+        return ""
+    return f"Its address was {row.slug}; what leads there now comes to {slug}."
 
 
 def _course_hash(course: Course) -> str:
@@ -171,57 +192,94 @@ def _kept_text(name: str) -> str:
 
 
 def _write_course(course: Course | None, content: CourseContent, files_hash: str) -> Course:
-    course = course or Course(slug=content.slug)
-    course.title, course.summary = content.title, content.summary
+    if course is None:
+        course = Course(**({} if content.id is None else {"uid": content.id}))
+    course.slug, course.title, course.summary = content.slug, content.title, content.summary
     course.imported_files_hash = files_hash
     _save(course)
     return course
 
 
-def _order_chapters(course: Course, content: CourseContent, keep: bool) -> None:
-    """Order the chapters as in the file, then note what the import left behind."""
+def _order_chapters(course: Course, found: Mapping[int, int], keep: bool) -> None:
+    """Order the chapters as in the file, then note what the import left behind.
+
+    `found` maps positions to the chapters' primary keys.
+    """
     if keep:
         return
     with transaction.atomic():
-        for position, slug in enumerate(content.chapters, start=1):
-            course.chapters.filter(slug=slug).exclude(position=position).update(position=position)
+        for position, pk in found.items():
+            course.chapters.filter(pk=pk).exclude(position=position).update(position=position)
         Course.objects.filter(pk=course.pk).update(imported_content_hash=_course_hash(course))
         edition.advance()
 
 
-def _load_chapter(
-    course: Course,
-    path: Path,
-    position: int,
-    chapter: Chapter | None,
-    force: bool,
-    by: User | None,
-    coming: Coming,
-) -> Outcome:
-    try:
+def _chapters(course: Course) -> Iterable[Chapter]:
+    chapters = course.chapters.exclude(imported_files_hash="")
+    chapters = chapters.select_related("course", "current_revision")
+    return chapters.defer(*(f"current_revision__{name}" for name in ("content", "page", "answers")))
+
+
+class _Load:
+    """The import of one course's chapters; `found` has the primary key of each, by position."""
+
+    def __init__(
+        self, course: Course, path: Path, content: CourseContent, force: bool, by: User | None
+    ) -> None:
+        self.course, self.path, self.content = course, path, content
+        self.force, self.by = force, by
+        self.coming = _coming(path, content)
+        self.found: dict[int, int] = {}
+        self._by_files = {one.imported_files_hash: one for one in _chapters(course)}
+
+    def chapter(self, position: int) -> Outcome:
+        slug = self.content.chapters[position - 1]
+        path = self.path / slug
+        try:
+            outcome, chapter = self._loaded(path, position)
+        except FileError as error:
+            return Outcome(slug, Action.FAILED, str(error))
+        except MismatchError as error:
+            return Outcome(slug, Action.FAILED, f"{path / CHAPTER_FILE}: {error}")
+        except ContentError as error:
+            text = "\n".join(f"{path}: {line}" for line in describe(error.errors))
+            return Outcome(slug, Action.FAILED, text)
+        self.found[position] = chapter.pk
+        return outcome
+
+    def _loaded(self, path: Path, position: int) -> tuple[Outcome, Chapter]:
         folder = files.read_folder(path)
-        if chapter is not None and chapter.course_id != course.pk:
-            return Outcome(
-                path.name,
-                Action.FAILED,
-                f"{path}: the course “{chapter.course.slug}” already has a chapter with this slug. "
-                "Give it another, which no other course uses.",
-            )
-        if chapter is not None and not force and chapter.imported_files_hash == folder.hash:
-            return _refresh(chapter, by, coming)
+        chapter = self._by_files.get(folder.hash)
+        if chapter is not None and not self.force:
+            return _refresh(chapter, self.by, self.coming), chapter
         content = files.read_chapter(folder)
-        if chapter is not None and not force and _is_edited(chapter, content):
-            return Outcome(path.name, Action.KEPT, _kept_text(path.name))
+        chapter = self._match(content)
+        if chapter is not None and not self.force and _is_edited(chapter, content):
+            return Outcome(path.name, Action.KEPT, _kept_text(path.name)), chapter
         _refuse_broken_rules(content, published=chapter is None or chapter.published)
         action = Action.CREATED if chapter is None else Action.UPDATED
-        saved = chapter or Chapter(course=course, slug=content.slug, position=position)
-        said = _save_chapter(saved, content, folder.hash, by, coming)
-        return Outcome(path.name, action, said)
-    except FileError as error:
-        return Outcome(path.name, Action.FAILED, str(error))
-    except ContentError as error:
-        text = "\n".join(f"{path}: {line}" for line in describe(error.errors))
-        return Outcome(path.name, Action.FAILED, text)
+        said = _renamed_text(chapter, content.slug)
+        chapter = chapter or _new_chapter(self.course, content, position)
+        answers = _save_chapter(chapter, content, folder.hash, self.by, self.coming)
+        return Outcome(path.name, action, f"{said} {answers}".strip()), chapter
+
+    def _match(self, content: ChapterContent) -> Chapter | None:
+        if content.slug in self._repeated_ids:
+            raise MismatchError(self._repeated_ids[content.slug])
+        chapter: Chapter | None = matching.find(Chapter, content.id, content.slug)
+        if chapter is not None and chapter.course_id != self.course.pk:
+            raise MismatchError(OTHER_COURSE.format(other=chapter.course.slug, slug=chapter.slug))
+        return chapter
+
+    @cached_property
+    def _repeated_ids(self) -> dict[str, str]:
+        contents = {slug: self.coming(self.content.slug, slug) for slug in self.content.chapters}
+        return repeated_ids({slug: one.id for slug, one in contents.items() if one is not None})
+
+
+def _new_chapter(course: Course, content: ChapterContent, position: int) -> Chapter:
+    known = {} if content.id is None else {"uid": content.id}
+    return Chapter(course=course, position=position, **known)
 
 
 def _save_chapter(

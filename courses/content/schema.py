@@ -15,6 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from courses.figures import in_order
 from courses.models.validators import FILENAME_PATTERN, KEY_PATTERN, REQUIREMENT_PATTERN
 
+# A UUID, as it is written everywhere.
+ID_PATTERN = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 CHAPTER_FILE = "chapter.yaml"
 OUTPUT_SUFFIX = ".out"  # what a listing prints lies in a file of the listing's name and this
 MAX_TEXT_CHARACTERS = 100_000
@@ -25,6 +27,7 @@ MAX_ROWS_OF_A_PART = 100  # symbols of a formula, choices of a question
 
 Key = Annotated[str, StringConstraints(pattern=KEY_PATTERN, max_length=80)]
 ChoiceKey = Annotated[str, StringConstraints(pattern=KEY_PATTERN, max_length=40)]
+Id = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 Slug = Annotated[str, StringConstraints(pattern=KEY_PATTERN, max_length=100)]
 Filename = Annotated[str, StringConstraints(pattern=FILENAME_PATTERN, max_length=100)]
 Requirement = Annotated[str, StringConstraints(pattern=REQUIREMENT_PATTERN, max_length=100)]
@@ -52,6 +55,7 @@ class Part(BaseModel):
 
 
 class CourseContent(Part):
+    id: Id | None = None  # what an import knows the course by; not a part of its content
     slug: Slug
     title: Title  # plain text
     summary: Text = ""  # plain text
@@ -219,6 +223,7 @@ AnyListing = TypeVar("AnyListing", bound=ListingEntry)
 
 
 class ChapterFields(Part, Generic[AnyListing]):
+    id: Id | None = None  # what an import knows the chapter by; not a part of its content
     slug: Slug
     title: Title  # plain text
     summary: Text = ""
@@ -249,8 +254,8 @@ class ChapterContent(ChapterFields[ListingContent]):
 
 
 def to_data(content: Part) -> dict[str, Any]:
-    """Return plain data in file order; what is optional and empty by nature is left out."""
-    data = content.model_dump()
+    """Return plain data in file order, without the id; what is optional and empty is left out."""
+    data = content.model_dump(exclude={"id"})
     for question in data.get("questions", []):
         if question.get("hints") == []:
             del question["hints"]
@@ -263,12 +268,12 @@ def to_data(content: Part) -> dict[str, Any]:
     return data
 
 
-def to_file_data(content: ChapterContent) -> dict[str, Any]:
-    """Return what `chapter.yaml` holds: everything but the listings' code and output."""
+def to_file_data(content: CourseContent | ChapterContent) -> dict[str, Any]:
+    """Return what the file holds: the id first, and all but the listings' code and output."""
     data = to_data(content)
-    for listing in data["listings"]:
+    for listing in data.get("listings", []):
         del listing["code"], listing["output"]
-    return data
+    return data if content.id is None else {"id": content.id, **data}
 
 
 def content_hash(data: dict[str, Any]) -> str:

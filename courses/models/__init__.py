@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .account import AccountName, DeletedAccount
-from .course import Chapter, Course
+from .course import Chapter, Course, OldChapterSlug, OldCourseSlug
 from .edition import Edition
 from .figure import Figure
 from .held import HeldForm
+from .identity import SlugTakenError
 from .learner import ChapterCompletion, Learner, QuizAttempt, RequirementMet
 from .parts import DerivationStep, Formula, FormulaSymbol, Listing, MechanismStep
 from .question import Choice, MatchingPair, NumericHint, OrderingItem, Question
@@ -33,8 +34,11 @@ __all__ = [
     "MathStylesheet",
     "MechanismStep",
     "NumericHint",
+    "OldChapterSlug",
+    "OldCourseSlug",
     "OrderingItem",
     "Question",
     "QuizAttempt",
     "RequirementMet",
+    "SlugTakenError",
 ]

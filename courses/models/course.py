@@ -6,18 +6,17 @@ from django.db import models
 from django.urls import reverse
 from simple_history.models import HistoricalRecords
 
-from .validators import validate_key
+from .identity import Addressed, OldSlug
 
 
-class Course(models.Model):
-    slug = models.CharField(max_length=100, unique=True, validators=[validate_key])
+class Course(Addressed):
     title = models.CharField(max_length=200)
     summary = models.TextField(blank=True, help_text="One or two sentences, plain text.")
     position = models.PositiveIntegerField(default=0, help_text="Place in the list of courses.")
     imported_files_hash = models.CharField(max_length=64, blank=True, editable=False)
     imported_content_hash = models.CharField(max_length=64, blank=True, editable=False)
 
-    history = HistoricalRecords()
+    history = HistoricalRecords(excluded_fields=["uid"])
 
     class Meta:
         ordering = ["position", "slug"]
@@ -29,7 +28,7 @@ class Course(models.Model):
         return reverse("courses:course", args=[self.slug])
 
 
-class Chapter(models.Model):
+class Chapter(Addressed):
     """One chapter. All text is Markdown with $TeX$.
 
     `imported_files_hash` is the hash of the files at the last import (nothing to do while equal),
@@ -38,8 +37,6 @@ class Chapter(models.Model):
     """
 
     course = models.ForeignKey(Course, on_delete=models.CASCADE, related_name="chapters")
-    # Unique over all courses: exercises and the REST API name a chapter by its slug alone.
-    slug = models.CharField(max_length=100, unique=True, validators=[validate_key])
     title = models.CharField(max_length=200)
     summary = models.TextField(blank=True)
     minutes = models.PositiveSmallIntegerField(
@@ -75,7 +72,7 @@ class Chapter(models.Model):
     imported_files_hash = models.CharField(max_length=64, blank=True, editable=False)
     imported_content_hash = models.CharField(max_length=64, blank=True, editable=False)
 
-    history = HistoricalRecords(excluded_fields=["current_revision"])
+    history = HistoricalRecords(excluded_fields=["current_revision", "uid"])
 
     class Meta:
         ordering = ["position", "slug"]
@@ -90,3 +87,11 @@ class Chapter(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("courses:chapter", args=[self.course.slug, self.slug])
+
+
+class OldCourseSlug(OldSlug):
+    course = models.ForeignKey(Course, on_delete=models.CASCADE, related_name="old_slugs")
+
+
+class OldChapterSlug(OldSlug):
+    chapter = models.ForeignKey(Chapter, on_delete=models.CASCADE, related_name="old_slugs")

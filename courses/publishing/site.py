@@ -92,7 +92,7 @@ class StoredSite:
         return lookup is None or lookup(arguments)
 
     def _has_course(self, course_slug: str) -> bool:
-        return Course.objects.filter(slug=course_slug).exists()
+        return Course.find(course_slug) is not None
 
     def _chapter(self, course_slug: str, chapter_slug: str) -> Target | None:
         stored = self._stored(course_slug, chapter_slug)
@@ -111,11 +111,8 @@ class StoredSite:
         )
 
     def _stored(self, course_slug: str, chapter_slug: str) -> Target | None:
-        chapter = (
-            Chapter.objects.filter(course__slug=course_slug, slug=chapter_slug)
-            .only("id", "current_revision_id")
-            .first()
-        )
+        # Old addresses lead on.
+        chapter = Chapter.find(chapter_slug) if self.has_course(course_slug) else None
         if chapter is None:
             return None
         revision = ChapterRevision.objects.filter(pk=chapter.current_revision_id).first()

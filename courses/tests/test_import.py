@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -267,9 +268,10 @@ def test_a_chapter_slug_of_another_course_is_refused(course_files: Path, tmp_pat
     other = tmp_path / "other-course"
     course_files.rename(other)
     edit(other, "course.yaml", "slug: tiny-course", "slug: other-course")
+    edit(other, "course.yaml", str(Course.objects.get().uid), str(uuid.uuid4()))
     report = load_course(other)
     assert len(report.failed) == 2
-    assert "the course “tiny-course” already has a chapter" in report.failed[0].message
+    assert "The course “tiny-course” already has this chapter" in report.failed[0].message
 
 
 def test_an_unpublished_chapter_stays_unpublished(course_files: Path) -> None:

@@ -55,6 +55,10 @@ class ExerciseForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if self.instance.pk and "slug" in self.fields:
+            # Its tests, files, addresses and tokens know it by this name alone.
+            self.fields["slug"].disabled = True
+            self.fields["slug"].help_text = "The name of its tests, which stays."
         if "is_published" in self.fields:
             self.fields[
                 "is_published"
@@ -77,10 +81,9 @@ class ExerciseForm(forms.ModelForm):
                 # A dictionary of errors goes to its fields, anything else to the form.
                 self.add_error(None, error)
         slug = cleaned.get("slug")
-        # Checked when it becomes public, and when it would be graded as another exercise. What it
-        # is now stands in the row, not in the form: a check may have passed since.
-        stands = self.instance.is_published and slug == self.instance.slug
-        if slug and cleaned.get("is_published") and not stands:
+        # Checked when it becomes public. What it is now stands in the row, not in the form: a check
+        # may have passed since.
+        if slug and cleaned.get("is_published") and not self.instance.is_published:
             if reason := why_not_checked(slug):
                 self.add_error("is_published", reason)
             self.asks_for_check = True

@@ -187,15 +187,15 @@ def digest_of(exercise: Exercise) -> str:
 
 def _is_current(exercise: Exercise) -> bool:
     """Return whether the stored HTML and the link to the chapter are what a save would give."""
-    linked = exercise.chapter.slug if exercise.chapter else ""
-    chapter_exists = Chapter.objects.filter(slug=exercise.chapter_slug).exists()
-    return exercise.renderer_version == RENDERER_VERSION and (
-        linked == exercise.chapter_slug or not chapter_exists
-    )
+    if exercise.renderer_version != RENDERER_VERSION:
+        return False
+    # Named by a slug that the chapter may have had before.
+    chapter = Chapter.find(exercise.chapter_slug) if exercise.chapter_slug else None
+    return chapter == exercise.chapter or (chapter is None and bool(exercise.chapter_slug))
 
 
 def _link_chapter(exercise: Exercise) -> None:
     if exercise.chapter_slug:
-        exercise.chapter = Chapter.objects.filter(slug=exercise.chapter_slug).first()
+        exercise.chapter = Chapter.find(exercise.chapter_slug)
     elif exercise.chapter is not None:
         exercise.chapter_slug = exercise.chapter.slug

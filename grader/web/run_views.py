@@ -12,6 +12,7 @@ from django.utils.functional import cached_property
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_http_methods
 
+from courses.old_addresses import follows_old_addresses
 from courses.queries import chapter_page
 from gpu_worker.exercises.spec import CODE_LIMITS
 from grader import queries
@@ -93,6 +94,7 @@ def run_public_cases(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 @require_http_methods(["GET", "POST"])
+@follows_old_addresses
 @bounded_body
 def run_listing(
     request: HttpRequest, course_slug: str, chapter_slug: str, filename: str

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import uuid
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
 from courses.content import files
 from courses.content.errors import ContentError, FileError, describe
-from courses.content.schema import ChapterContent
+from courses.content.matching import repeated_ids
+from courses.content.schema import CHAPTER_FILE, ChapterContent, CourseContent
 from courses.publishing import build
 from courses.publishing.site import FilesSite
 
 from .load_course import course_folders
+
+AnyContent = TypeVar("AnyContent", CourseContent, ChapterContent)
+NO_ID = (
+    "There is no id, by which it would be known once its slug has changed. check_course --write "
+    "gives it one; export_course writes the one that a site gave it."
+)
 
 
 class Command(BaseCommand):
@@ -49,7 +57,8 @@ def check_course(path: Path, write: bool = False) -> list[str]:
         course = files.read_course(folder)
     except FileError as error:
         return error.problems
-    problems = _check_form(folder, files.course_files(course), write)
+    course, problems = _with_id(course, folder.path / files.COURSE_FILE, write)
+    problems += _check_form(folder, files.course_files(course), write)
     chapters: dict[str, ChapterContent] = {}
     for slug in course.chapters:
         try:
@@ -58,7 +67,11 @@ def check_course(path: Path, write: bool = False) -> list[str]:
         except FileError as error:
             problems += error.problems
         else:
-            problems += _check_form(folder, files.chapter_files(chapters[slug]), write)
+            chapter_file = folder.path / CHAPTER_FILE
+            chapters[slug], missing = _with_id(chapters[slug], chapter_file, write)
+            problems += missing + _check_form(folder, files.chapter_files(chapters[slug]), write)
+    for slug, problem in repeated_ids({slug: one.id for slug, one in chapters.items()}).items():
+        problems.append(f"{path / slug / CHAPTER_FILE}: {problem}")
     for slug, chapter in chapters.items():
         page = reverse("courses:chapter", args=[course.slug, slug])
         try:
@@ -66,6 +79,15 @@ def check_course(path: Path, write: bool = False) -> list[str]:
         except ContentError as error:
             problems += [f"{path / slug}: {text}" for text in describe(error.errors)]
     return problems
+
+
+def _with_id(content: AnyContent, path: Path, write: bool) -> tuple[AnyContent, list[str]]:
+    """Give what has no id one, or say that it is missing."""
+    if content.id is not None:
+        return content, []
+    if write:
+        return content.model_copy(update={"id": str(uuid.uuid4())}), []
+    return content, [f"{path}: {NO_ID}"]
 
 
 def _check_form(folder: files.Folder, canonical: dict[str, bytes], write: bool) -> list[str]:

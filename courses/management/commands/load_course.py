@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from courses.content.errors import FileError
-from courses.content.files import COURSE_FILE
+from courses.content.files import COURSE_FILE, read_course, read_folder
 from courses.content.importer import Action, Report, load_course
+from courses.content.matching import repeated_ids
 
 LIBRARY = Path(__file__).resolve().parents[2] / "library"
 
@@ -20,6 +22,15 @@ def course_folders(paths: list[str]) -> list[Path]:
     if paths:
         return [Path(path).resolve() for path in paths]
     return sorted(path.parent for path in LIBRARY.glob(f"*/{COURSE_FILE}"))
+
+
+def _same_ids(folders: list[Path]) -> list[str]:
+    """Say which folders hold one course twice: the second would rename the first."""
+    ids: dict[str, str | None] = {}
+    for folder in folders:
+        with suppress(FileError):  # told of when the folder is loaded
+            ids[str(folder)] = read_course(read_folder(folder)).id
+    return [f"{folder}: {problem}" for folder, problem in repeated_ids(ids).items()]
 
 
 class Command(BaseCommand):
@@ -35,8 +46,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        failed: list[str] = []
-        for folder in course_folders(options["path"]):
+        folders = course_folders(options["path"])
+        failed = _same_ids(folders)
+        for folder in folders if not failed else ():
             try:
                 report = load_course(folder, force=options["force"])
             except FileError as error:

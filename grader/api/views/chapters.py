@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404, QueryDict
-from drf_spectacular.utils import extend_schema
+from django.http import Http404, HttpResponse, QueryDict
+from django.urls import reverse
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -13,6 +14,7 @@ from rest_framework.response import Response
 
 from courses.learners import learner_of
 from courses.models import Chapter
+from courses.old_addresses import current_chapter, moved
 from courses.quiz.attempts import answer_question
 from courses.quiz.kinds import AnswerError, check, read
 from courses.quiz.output import MAX_OUTPUT_CHARACTERS
@@ -38,6 +40,15 @@ def published_chapter(slug: str) -> Chapter:
     if chapter is None:
         raise Http404
     return chapter
+
+
+def _moved_to(name: str, slug: str) -> str | None:
+    """Return where the chapter is that had this slug before; None if none had."""
+    chapter = current_chapter(slug)
+    return reverse(name, args=[chapter.slug]) if chapter else None
+
+
+MOVED = OpenApiResponse(description="The chapter has another slug now: see `Location`.")
 
 
 class NewAnswerSerializer(StrictSerializer):
@@ -102,10 +113,12 @@ class ChapterView(PublicApiView):
     @extend_schema(
         operation_id="chapters_retrieve",
         summary="A chapter as published",
-        responses={200: ChapterSerializer, **problems(403, 404)},
+        responses={200: ChapterSerializer, 301: MOVED, **problems(403, 404)},
         tags=["chapters"],
     )
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        if url := _moved_to("api:chapter", slug):
+            return moved(url, "GET")
         return Response(
             ChapterSerializer(published_chapter(slug), context={"request": request}).data
         )
@@ -120,10 +133,12 @@ class AnswersView(ApiView):
         summary="Answer a question",
         description="The same answer as last time, or any after a right one, makes no new attempt.",
         request=NewAnswerSerializer,
-        responses={200: AnswerSerializer, **problems(400, 403, 404, 413, 415)},
+        responses={200: AnswerSerializer, 308: MOVED, **problems(400, 403, 404, 413, 415)},
         tags=["chapters"],
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> HttpResponse:
+        if url := _moved_to("api:answers", slug):
+            return moved(url, "POST")
         chapter = published_chapter(slug)
         given = NewAnswerSerializer(data=request.data)
         given.is_valid(raise_exception=True)
