@@ -240,7 +240,7 @@ class PastedFinding(Message):
 class KernelCounts(Message):
     """What one kernel did in a call, of the size of its largest launch. None where it is not known.
 
-    `coalescing` is the share of the 32-byte sectors moved that the threads wanted; `occupancy` that of an
+    `coalescing` is the share of the 32-byte sectors moved that was wanted; `occupancy` that of an
     SM's warps that can run at once, with `occupancy_limit` saying what bounds it; `spilled_bytes`
     is what a thread keeps in local memory, for want of registers; `bytes_at_once`
     is what a load or store of a thread moves on average, of the array where that is least.

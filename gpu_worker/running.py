@@ -30,6 +30,8 @@ from gpu_worker.judge.execution import (
     memory_texts,
     problem_stop,
     run_request,
+    starved_text,
+    timeout_text,
 )
 from gpu_worker.judge.kernel_track import adjusted, findings_of
 from gpu_worker.judge.transcript import COMPILE_ERROR, Raised, Refused, read_transcript
@@ -255,12 +257,14 @@ def _program_stop(run: RunResult, limits: Mapping[str, float]) -> Stop | None:
         text = "The program printed more than allowed and was stopped. Print less."
         limit = f"{OUTPUT_DRAIN_BYTES >> 20} MB"
         return Stop(Outcome.OUTPUT_LIMIT, text, limit=limit, measured=f"more than {limit}")
+    if run.ending == "starved":
+        return Stop(Outcome.NOT_GRADABLE, starved_text(run))
     if run.ending == "timed_out":
         return Stop(
             Outcome.TIME_LIMIT,
-            "The program ran longer than allowed and was stopped.",
+            timeout_text(run),
             limit=f"{limits['wall_seconds']:g} s",
-            measured=f"{run.wall_seconds:.2f} s",
+            measured=f"{run.own_seconds:.2f} s",
         )
     if run.signal == signal.SIGXCPU:
         return Stop(

@@ -36,10 +36,13 @@ _WORDS: Final = (
     ),
     (re.compile(r"__attribute(?:__)?\Z|gnu|__gnu__|__declspec"), _NO_HOST),
 )
+NO_TIME: Final = (
+    "It had too much to do to compile a kernel in time. That is not your program's fault: send it "
+    "again."
+)
 _LIMITS: Final = {
     "cpu": "Compiling took more than two seconds of processor time. Name fewer instances of the "
     "template at a time, unroll less, and keep recursion of templates shallow.",
-    "wall": "Compiling did not come to an end in time.",
     "memory": "Compiling took more memory than there is for it: fewer template instances, less "
     "unrolling.",
     "size": "The compiled kernel is larger than is taken here.",

@@ -13,7 +13,7 @@ import os
 import shutil
 import time
 from collections.abc import Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -74,6 +74,8 @@ class Builds:
         the clock it would depend on what else this machine does.
         """
         self._this_run = 0.0
+        self._under_way = 0
+        """How many builds were asked for that are not answered yet."""
         self.missing = ""
         """Why nothing can be built on this machine, empty if it can."""
         self.forged = ""
@@ -102,6 +104,10 @@ class Builds:
     ) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._empty()
+
+    def is_awaited(self) -> bool:
+        """Whether the run waits for a build, or could."""
+        return self._under_way > 0
 
     def begin_run(self) -> None:
         """Forget the last run's builds; what was compiled for them is kept by the compiler."""
@@ -136,7 +142,13 @@ class Builds:
             return
         self.requests[number] = request
         self._asked.add(request)
-        self._pool.submit(self._build, number, request)
+        with self._lock:
+            self._under_way += 1
+        self._pool.submit(self._build, number, request).add_done_callback(self._done)
+
+    def _done(self, build: Future[None]) -> None:
+        with self._lock:
+            self._under_way -= 1
 
     def _build(self, number: int, request: BuildRequest) -> None:
         try:

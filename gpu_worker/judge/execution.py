@@ -28,7 +28,13 @@ from gpu_worker.judge.transcript import (
 )
 from gpu_worker.pasted import NOT_PYTHON
 from gpu_worker.protocol import Outcome
-from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, Request, RunResult, Zygote
+from gpu_worker.sandbox.client import (
+    OUTPUT_DRAIN_BYTES,
+    PATIENCE_SECONDS,
+    Request,
+    RunResult,
+    Zygote,
+)
 from gpu_worker.sandbox.inside.wire import (
     LOADING,
     Frame,
@@ -44,19 +50,12 @@ _MEGABYTE = 1 << 20
 _KILOBYTE = 1 << 10
 _BUILDS_BYTES = 24 * _MEGABYTE
 """CUDA source that is sent to be built, beside results."""
-MUCH_BUILDING: Final = 0.25
-"""Of a run's time: with so much of it spent on building, the program may not be what was slow."""
 _STOPPED: Final = "CUDADriverError"
 """What a launch raises that a device would refuse, or that it could not go on with."""
 _NEAR_THE_LIMIT = 0.9
 """A run killed with this share of a limit used up is put down to that limit."""
 _MAPPED_BYTES: Final = 64 * _MEGABYTE
 """Address space that Python and NumPy take without using it; it counts for the limit too."""
-_WAITING: Final = (
-    " Blocks of a kernel run one after another here: a loop that waits for another block never "
-    "ends, nor one that waits for a thread of its own block with no barrier or atomic operation in "
-    "it."
-)
 MEMORY_ERROR_SECONDS: Final = 0.5
 """A program that spends more than this in cases that end in want of memory is stopped."""
 
@@ -111,7 +110,7 @@ def execute(
     `limits` are the exercise's; `on_case` is called with the number of each case that starts.
     With `builds` the source is of the CuPy track, and its kernels are built there; `counted`
     asks for what each call moves. `library` names the module of arrays where it is another one.
-    A run whose time went by while its kernels were being built is begun again, once.
+    While a kernel is being built, what the program waits for is not its own time.
 
     Raises:
         SandboxError: the sandbox failed.
@@ -123,17 +122,16 @@ def execute(
     # float16 was right is four times.
     size = 48 * inputs + (_BUILDS_BYTES if builds else _MEGABYTE)
     job = encode_job(Job(source, exercise.class_name, scripts, library=library, counted=counted))
-
-    def once() -> RunResult:
-        if builds:
-            builds.begin_run()
-        return run_request(limits, zygote, size, _FrameWatch(on_case, builds), job=job)
-
-    run = once()
-    waited = builds.finish() if builds and run.ending == "timed_out" else 0.0
-    if waited > MUCH_BUILDING * run.wall_seconds:
-        # The program waited for the compiler, not for itself; what was built is there now.
-        run = once()
+    if builds:
+        builds.begin_run()
+    run = run_request(
+        limits,
+        zygote,
+        size,
+        _FrameWatch(on_case, builds),
+        job=job,
+        is_awaited=builds.is_awaited if builds else None,
+    )
     return cases_part(job), run
 
 
@@ -183,8 +181,11 @@ def run_request(
     job: bytes = b"",
     job_descriptor: int | None = None,
     job_writable: bool = False,
+    is_awaited: Callable[[], bool] | None = None,
 ) -> RunResult:
     """Run a job, given as bytes or as an open file, under an exercise's limits.
+
+    What it waits for while `is_awaited` counts towards none of them.
 
     Raises:
         SandboxError: the sandbox failed.
@@ -199,6 +200,8 @@ def run_request(
             output_bytes=int(limits["output_kilobytes"]) * _KILOBYTE,
             result_bytes=result_bytes,
             on_frame=on_frame,
+            patience_seconds=limits.get("patience_seconds", PATIENCE_SECONDS),
+            is_awaited=is_awaited,
             job_descriptor=job_descriptor,
             job_writable=job_writable,
         )
@@ -323,26 +326,45 @@ def _reason_to_stop(
 def _time_stop(
     run: RunResult, limits: Mapping[str, float], earlier: Sequence[RunResult]
 ) -> Stop | None:
-    wall = run.wall_seconds + sum(other.wall_seconds for other in earlier)
+    own = run.own_seconds + sum(other.own_seconds for other in earlier)
     cpu = run.cpu_seconds + sum(other.cpu_seconds for other in earlier)
-    on_processor = "builds" in limits and "device_megabytes" not in limits
-    waiting = _WAITING if on_processor else ""
+    if run.ending == "starved":
+        return Stop(Outcome.NOT_GRADABLE, starved_text(run))
     if run.ending == "timed_out":
         return Stop(
             Outcome.TIME_LIMIT,
-            f"The program ran longer than allowed and was stopped.{waiting}",
+            timeout_text(run),
             limit=f"{limits['wall_seconds']:g} s",
-            measured=f"{wall:.2f} s",
+            measured=f"{own:.2f} s",
         )
     used_up = cpu >= _NEAR_THE_LIMIT * limits["cpu_seconds"]
     if run.signal == signal.SIGXCPU or (run.signal == signal.SIGKILL and used_up):
         return Stop(
             Outcome.TIME_LIMIT,
-            f"The program used more processor time than allowed and was stopped.{waiting}",
+            "The program used more processor time than allowed and was stopped.",
             limit=f"{limits['cpu_seconds']:g} s of processor time",
             measured=f"{cpu:.2f} s of processor time",
         )
     return None
+
+
+def timeout_text(run: RunResult) -> str:
+    """Say what a program did with its time that used it up, of its own accord."""
+    if run.waited_seconds > run.cpu_seconds:
+        return (
+            "The program waited longer than allowed, and was stopped: in a sleep, for input or for "
+            "a lock. Nothing here makes a program wait."
+        )
+    return "The program ran longer than allowed and was stopped."
+
+
+def starved_text(run: RunResult) -> str:
+    """Say that a machine had no time for a program, which is nobody's verdict."""
+    return (
+        "This worker had too much to do: it gave the program "
+        f"{run.cpu_seconds:.1f} s of the processor in {run.wall_seconds:.0f} s, of which it may "
+        "have more. That is not your program's fault and costs no attempt. Send it again."
+    )
 
 
 def crash_stop(run: RunResult, limits: Mapping[str, float]) -> Stop:

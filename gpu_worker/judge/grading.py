@@ -52,7 +52,7 @@ from gpu_worker.protocol import (
     Timing,
     Track,
 )
-from gpu_worker.sandbox.client import Zygote
+from gpu_worker.sandbox.client import PATIENCE_SECONDS, Zygote
 
 OnProgress = Callable[[Phase, int, int], None]
 """Called with the phase, the number of the running case (from 1) and the number of cases."""
@@ -62,6 +62,7 @@ report says that it is `naming`."""
 
 logger = logging.getLogger(__name__)
 
+_LEAST_PATIENCE_SECONDS: Final = 5.0
 _ENDING_OUTCOMES: Final = frozenset({Outcome.FLAGGED, Outcome.NOT_GRADABLE})
 
 
@@ -93,7 +94,6 @@ class _Grading:
     executions: list[Execution] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
     builds: Builds | None = None
-    waited: float = 0.0
     device: DeviceTrack | None = None
     speed: Speed | None = None
     counted: Counted | None = None
@@ -141,7 +141,8 @@ def grade_source(
     without it the operating system gives one. `limits` replaces some of the exercise's limits.
     `on_verdict` is called with the verdict before a mistake's name is looked for, if it is.
     `timed` False leaves out the timing of a submission that passed, `named` False the search for
-    known mistakes, which has `search_seconds` of processor time. With `device` the program runs on one, and `zygote` is for it.
+    known mistakes, which has `search_seconds` of processor time. With `device` the program runs on
+    one, and `zygote` is for it.
 
     Raises:
         UnknownExerciseError: there is no such exercise.
@@ -296,17 +297,19 @@ def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> Non
     if grading.builds:
         execution.stop = adjusted(execution, grading.builds)
         grading.findings += findings_of(grading.source, grading.builds, run, cases)
-        grading.waited += min(grading.builds.finish(), run.wall_seconds)
+        grading.builds.finish()
     grading.executions.append(execution)
 
 
 def _remaining(grading: _Grading) -> Mapping[str, float]:
-    """Return the limits, less the time that earlier runs took other than for building kernels."""
-    wall = sum(execution.run.wall_seconds for execution in grading.executions) - grading.waited
+    """Return the limits, less what earlier runs used up of them."""
+    own = sum(execution.run.own_seconds for execution in grading.executions)
+    clock = sum(execution.run.wall_seconds for execution in grading.executions)
     cpu = sum(execution.run.cpu_seconds for execution in grading.executions)
     return {
         **grading.limits,
-        "wall_seconds": max(grading.limits["wall_seconds"] - wall, 0.1),
+        "wall_seconds": max(grading.limits["wall_seconds"] - own, 0.1),
+        "patience_seconds": max(PATIENCE_SECONDS - clock, _LEAST_PATIENCE_SECONDS),
         "cpu_seconds": max(grading.limits["cpu_seconds"] - cpu, 0.1),
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from gpu_worker.cuda_cpu.device.kinds import CAUSES
@@ -12,7 +11,7 @@ from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.case import Case, describe
 from gpu_worker.judge.compare import Sign
 from gpu_worker.judge.diagnosis import JudgedCase, names_sign
-from gpu_worker.judge.execution import FLAGGED_STOP, MUCH_BUILDING, Execution, Stop, kernel_errors
+from gpu_worker.judge.execution import FLAGGED_STOP, Execution, Stop, kernel_errors
 from gpu_worker.judge.findings import findings, merged
 from gpu_worker.judge.kernel_faults import ARGUMENT_REMEDIES, MEANINGS
 from gpu_worker.judge.notes import read_notes
@@ -23,10 +22,6 @@ from gpu_worker.sandbox.client import RunResult
 from gpu_worker.sandbox.inside.wire import WireError
 
 EXECUTION: Final = "functional, executed on CPU, not timed"
-_BUILDING: Final = (
-    "While it ran, kernels were built for {seconds:.1f} s: give a kernel its sizes as arguments, "
-    "so that one does for all."
-)
 
 
 def adjusted(execution: Execution, builds: Builds) -> Stop | None:
@@ -44,13 +39,7 @@ def adjusted(execution: Execution, builds: Builds) -> Stop | None:
         )
     if builds.exceeded:
         return Stop(Outcome.TIME_LIMIT, builds.exceeded, limit=builds.limit, measured=builds.used)
-    stop = execution.stop
-    if stop and stop.outcome is Outcome.TIME_LIMIT:
-        seconds = builds.finish()
-        if seconds > MUCH_BUILDING * execution.run.wall_seconds:
-            built = _BUILDING.format(seconds=seconds)
-            return replace(stop, message=f"{stop.message} {built}")
-    return stop
+    return execution.stop
 
 
 def findings_of(

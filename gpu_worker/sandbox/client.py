@@ -7,6 +7,7 @@ from gpu_worker.sandbox.errors import SandboxError
 from gpu_worker.sandbox.run import (
     GRACE_SECONDS,
     OUTPUT_DRAIN_BYTES,
+    PATIENCE_SECONDS,
     Request,
     RunResult,
 )
@@ -16,6 +17,7 @@ from gpu_worker.sandbox.zygote import ZygoteProcess
 __all__ = (
     "GRACE_SECONDS",
     "OUTPUT_DRAIN_BYTES",
+    "PATIENCE_SECONDS",
     "Request",
     "RunResult",
     "SandboxError",

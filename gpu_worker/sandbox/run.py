@@ -13,11 +13,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gpu_worker.sandbox.errors import SandboxError
-from gpu_worker.sandbox.inside.supervisor import SETUP_SECONDS
+from gpu_worker.sandbox.inside.supervisor import CHARGED, EXCUSED, SETUP_SECONDS
 from gpu_worker.sandbox.inside.wire import Frame, FrameParser, WireError
 
 GRACE_SECONDS: Final = 1.5
-"""How long after the wall limit the judge waits for the supervisor before it kills everything."""
+"""How long after its patience ends the judge waits for the supervisor before it kills everything.
+"""
+PATIENCE_SECONDS: Final = 45.0
+"""How long a run may take by the clock, while it has used up neither its processor time nor what it
+may wait: on a machine that has no more for it. Below a task's hard time limit."""
+_EXCUSE_LOOK_SECONDS: Final = 0.1
 OUTPUT_DRAIN_BYTES: Final = 8 << 20
 MAX_FRAMES: Final = 50_000
 """Far more than any job asks for: small frames cost the judge more memory than they have bytes."""
@@ -30,6 +35,8 @@ class Request:
 
     `result_bytes` bounds all frames together, `output_bytes` the printed text that is kept.
     `on_frame` is called with each frame as it arrives, and answers True to have the run ended.
+    `wall_seconds` bounds what the program computes and waits, as far as it waits for nobody else:
+    `is_awaited` tells whether it waits for the judge.
     """
 
     job: bytes
@@ -47,6 +54,8 @@ class Request:
     ender: int | None = None
     """A descriptor that ends the run when something is read from it, for a watch outside."""
     grace_seconds: float = GRACE_SECONDS
+    patience_seconds: float = PATIENCE_SECONDS
+    is_awaited: Callable[[], bool] | None = None
 
 
 @dataclass(slots=True)
@@ -62,14 +71,21 @@ class RunResult:
     """"output" or "result" where that limit ended the run, "frame" where `on_frame` did, "ender"
     where the request's `ender` did."""
     ending: str = ""
-    """"ended", "timed_out", "out_of_memory" or "cancelled"."""
+    """"ended", "timed_out", "starved", "out_of_memory" or "cancelled"."""
     exit_code: int | None = None
     signal: int | None = None
     setup_seconds: float = 0.0
     """How long it took to put on the layers, before `wall_seconds` began."""
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
+    waited_seconds: float = 0.0
+    """How long it waited of its own accord: for no judge, and for no turn on a busy machine."""
     peak_bytes: int = 0
+
+    @property
+    def own_seconds(self) -> float:
+        """What counts towards the limit `wall_seconds`."""
+        return self.cpu_seconds + self.waited_seconds
 
 
 class Collector:
@@ -85,6 +101,7 @@ class Collector:
         self._received = 0
         self._output = bytearray()
         self._report: dict[str, Any] | None = None
+        self._excused = False
         # Read into again and again: a new megabyte for each of thousands of reads costs more.
         self._room = memoryview(bytearray(_READ_BYTES))
         self._selector = selectors.DefaultSelector()
@@ -103,7 +120,7 @@ class Collector:
         deadline = (
             time.monotonic()
             + SETUP_SECONDS
-            + self._request.wall_seconds
+            + self._request.patience_seconds
             + self._request.grace_seconds
         )
         with self._selector:
@@ -111,12 +128,22 @@ class Collector:
                 remaining = deadline - time.monotonic()
                 if remaining <= 0:
                     raise SandboxError("The supervisor did not answer in time.")
-                self._read_once(remaining)
+                self._say_who_is_awaited()
+                rest = min(remaining, _EXCUSE_LOOK_SECONDS) if self._excused else remaining
+                self._read_once(rest)
             # The runner is dead: what it wrote is in the pipes, whoever else holds their ends.
             while self._read_once(0):
                 pass
         self._take_measures(self._report)
         return self._result
+
+    def _say_who_is_awaited(self) -> None:
+        """Tell the supervisor when the runner begins to wait for the judge, and when it ends."""
+        awaited = bool(self._request.is_awaited and self._request.is_awaited())
+        if awaited is not self._excused:
+            self._excused = awaited
+            with contextlib.suppress(OSError):
+                self._status.send(EXCUSED if awaited else CHARGED)
 
     def _take_measures(self, report: dict[str, Any]) -> None:
         if complaint := report["setup_error"]:
@@ -129,6 +156,7 @@ class Collector:
         result.setup_seconds = report["setup_seconds"]
         result.wall_seconds = report["wall_seconds"]
         result.cpu_seconds = report["cpu_seconds"]
+        result.waited_seconds = report["waited_seconds"]
         result.peak_bytes = report["peak_kilobytes"] * 1024
 
     def _read_once(self, timeout: float) -> bool:

@@ -175,6 +175,7 @@ class ZygoteProcess:
                 memory_bytes=request.memory_bytes,
                 file_bytes=request.file_bytes,
                 scratch=self._scratch,
+                patience_seconds=request.patience_seconds,
             )
             if self._control is None:
                 raise SandboxError("The process that runs submissions is gone.")

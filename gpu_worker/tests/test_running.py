@@ -113,7 +113,7 @@ def test_an_exception_in_a_case_names_message_and_line(zygote: Zygote, right: st
     _, report = run_public_cases(get("rmsnorm"), broken, zygote)
     assert [case.passed for case in report.cases] == [False] * 4
     lines = (
-        "class RMSNormScratch:\n    def __init__(self, dim, eps=1e-6): pass\n"
+        "class RMSNormScratch:\n    def __init__(self, dim, eps=1e-6): self.gamma = None\n"
         "    def forward(self, x): raise KeyError('mine')\n"
     )
     outcome, report = run_public_cases(get("rmsnorm"), lines, zygote)

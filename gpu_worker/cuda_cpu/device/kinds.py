@@ -43,6 +43,7 @@ class Kind(StrEnum):
     STACK_OVERFLOW = "stack-overflow"
     FAULT = "fault"
     TIME_LIMIT = "time-limit"
+    ENDLESS_WAIT = "endless-wait"
     TRAP = "trap"
     COMPILE_ERROR = "compile-error"
     REFUSED_SOURCE = "refused-source"
@@ -87,6 +88,7 @@ class Native(IntEnum):
     STEP_LIMIT = 19
     TRAP = 20
     ATOMIC_SUM = 21
+    SPINNING = 22
 
 
 WARNINGS: Final = frozenset({Kind.HALF_ACCUMULATION, Kind.INTEGER_DIVISION, Kind.SHIFT})

@@ -22,9 +22,9 @@ ORDERS: Final = (
     "variable is read that was given no value: it holds what another thread left there."
 )
 WAITING: Final = (
-    "A loop that never ends, or one that waits for another thread. Blocks run one after another "
-    "here, so to wait for another block never ends; nor does it for a thread of the same block, "
-    "unless the loop has a barrier or an atomic operation in it."
+    "Blocks run one after another here, so a loop that waits for another block never ends; nor "
+    "does one that waits for a thread of its own block, unless it has a barrier or an atomic "
+    "operation in it, nor one whose counter stands still."
 )
 BEYOND_LOCAL: Final = (
     "Behind it lie other variables of the thread. Make the array as long as the loop over it, or "

@@ -317,7 +317,13 @@ class Words:
     def step_limit(self, finding: abi.Finding) -> tuple[Kind, str]:
         return Kind.TIME_LIMIT, (
             f"{self._thread(finding).capitalize()} was still running after more steps than a "
-            f"launch may take. {remedies.WAITING}"
+            "launch may take: is there a loop that never ends?"
+        )
+
+    def spinning(self, finding: abi.Finding) -> tuple[Kind, str]:
+        return Kind.ENDLESS_WAIT, (
+            f"{self._thread(finding).capitalize()} waits for ever: it looks at one place again and "
+            f"again, and nothing else happens. {remedies.WAITING}"
         )
 
     def trap(self, finding: abi.Finding) -> tuple[Kind, str]:
@@ -350,6 +356,7 @@ _DESCRIBED: Final[dict[Native, Callable[[Words, abi.Finding], tuple[Kind, str]]]
     Native.STACK_OVERFLOW: Words.stack_overflow,
     Native.FAULT: Words.fault,
     Native.STEP_LIMIT: Words.step_limit,
+    Native.SPINNING: Words.spinning,
     Native.TRAP: Words.trap,
     Native.ATOMIC_SUM: Words.atomic_sum,
 }

@@ -81,6 +81,7 @@ extern "C" __attribute__((visibility("default"))) int learnml_launch(learnml::La
   random_state = request->seed * 2654435761u + 88172645463325252ull;
   recent = nullptr;
   previous_read = 0;
+  spun_at = spins = 0;
   forget_chains();
   now.grid_size = {request->grid[0], request->grid[1], request->grid[2]};
   now.block_size = {request->block[0], request->block[1], request->block[2]};

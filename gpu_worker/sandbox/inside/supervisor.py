@@ -21,12 +21,17 @@ from .device.layers import ResidentWatch
 from .layers import memory, namespaces, process
 from .layers.limits import RunLimits
 from .layers.memory import MemoryWatch
+from .layers.own_time import OwnTime
 from .walls import Walls
 
 SETUP_SECONDS: Final = 10.0
 """How long the runner may take to put on its layers."""
 LOOK_SECONDS: Final = 0.1
 """How often the supervisor looks at the runner's memory."""
+SHORTEST_REST_SECONDS: Final = 0.01
+EXCUSED: Final = b"excused"
+CHARGED: Final = b"charged"
+"""What the judge says of the time that the runner waits from now on."""
 _MAX_COMPLAINT: Final = 2_000
 _MESSAGE_BYTES: Final = 65_536
 
@@ -105,12 +110,14 @@ def _run(
         os.close(descriptor)
     complaint = _await_setup(waiting.setup)
     started = time.monotonic()
+    own = OwnTime(waiting.proc)
     watch = (
         ResidentWatch(waiting.proc, run.memory_bytes, shared)
         if walls.device
         else MemoryWatch(waiting.proc, run.memory_bytes)
     )
-    ending = _wait(waiting.pid, 0.0 if complaint else run.wall_seconds, status, watch)
+    limits = (0.0, 0.0) if complaint else (run.wall_seconds, run.patience_seconds)
+    ending = _wait(waiting.pid, limits, status, watch, own)
     _, code, usage = os.wait4(waiting.pid, 0)
     ended = time.monotonic()
     if not walls.namespaces:
@@ -126,6 +133,7 @@ def _run(
         "setup_seconds": started - begun,
         "wall_seconds": ended - started,
         "cpu_seconds": usage.ru_utime + usage.ru_stime,
+        "waited_seconds": own.waited,
         "peak_kilobytes": usage.ru_maxrss,
     }
 
@@ -160,11 +168,17 @@ def _await_setup(setup: int) -> str:
     return message.decode("utf-8", "replace") or "the runner ended while putting on its layers"
 
 
-def _wait(pid: int, wall_seconds: float, status: socket.socket, watch: MemoryWatch) -> str:
+def _wait(
+    pid: int,
+    limits: tuple[float, float],
+    status: socket.socket,
+    watch: MemoryWatch,
+    own: OwnTime,
+) -> str:
     """Wait for the runner's end, a limit, or the judge hanging up; kill it if needed."""
     descriptor = os.pidfd_open(pid)
     try:
-        ending = _await_end(descriptor, wall_seconds, status, watch)
+        ending = _await_end(descriptor, limits, status, watch, own)
         if ending != "ended":
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
         return ending
@@ -173,19 +187,34 @@ def _wait(pid: int, wall_seconds: float, status: socket.socket, watch: MemoryWat
 
 
 def _await_end(
-    descriptor: int, wall_seconds: float, status: socket.socket, watch: MemoryWatch
+    descriptor: int,
+    limits: tuple[float, float],
+    status: socket.socket,
+    watch: MemoryWatch,
+    own: OwnTime,
 ) -> str:
-    deadline = time.monotonic() + wall_seconds
+    """Return why the run ends: `limits` are of its own time, and of the clock."""
+    wall_seconds, patience_seconds = limits
+    deadline = time.monotonic() + patience_seconds
+    excused = False
     while True:
-        left = max(deadline - time.monotonic(), 0.0)
+        rest = min(max(wall_seconds - own.seconds, SHORTEST_REST_SECONDS), LOOK_SECONDS)
         waited_for = [descriptor, status.fileno()]
-        ready, _, _ = select.select(waited_for, [], [], min(left, LOOK_SECONDS))
+        ready, _, _ = select.select(waited_for, [], [], rest)
         if descriptor in ready:
             return "ended"
         if ready:
-            return "cancelled"
-        if left == 0.0:
+            # The judge says that the runner waits for it, or no longer; or it hangs up.
+            word = status.recv(16)
+            if not word:
+                return "cancelled"
+            excused = word == EXCUSED
+            continue
+        own.look(rest, excused=excused)
+        if own.seconds >= wall_seconds:
             return "timed_out"
+        if time.monotonic() >= deadline:
+            return "timed_out" if own.waits_mostly else "starved"
         if watch.is_stuck():
             # It catches what it is refused, or unwinds from it for ages: no use in waiting.
             return "out_of_memory"

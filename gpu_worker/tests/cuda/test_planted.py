@@ -192,6 +192,44 @@ def test_a_launch_that_never_ends_is_stopped() -> None:
                             step_limit=100_000, order="forward")  # fmt: skip
 
     assert [(item.kind, item.line) for item in found] == [("time-limit", 2)]
+    assert "waits" not in found[0].message
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while (*flag == 0) { }",
+        "while (atomicAdd((int *)flag, 0) < gridDim.x - 1) { }",
+        "while (atomicCAS((int *)flag, 1, 0) == 0) __threadfence();",
+        "__shared__ int set; if (threadIdx.x == 0) set = 0; __syncthreads();"
+        " while (atomicAdd(&set, 0) == 0) { }",
+    ],
+)
+def test_a_loop_that_waits_for_what_never_comes_is_told_to_do_so(loop: str) -> None:
+    source = f'extern "C" __global__ void spin(volatile int *flag) {{\n  {loop}\n}}'
+    device = Device()
+
+    found = device.findings(kernel(source, "spin"), (2,), (64,), (device.array([0], np.int32),),
+                            order="forward")  # fmt: skip
+
+    assert [(item.kind, item.line) for item in found] == [("endless-wait", 2)]
+    assert "a loop that waits for another block never ends" in found[0].message
+
+
+def test_whoever_computes_for_long_waits_for_nobody() -> None:
+    """More steps than a wait has, of which most go to one place; and a wait that comes to its end."""
+    source = """extern "C" __global__ void busy(volatile int *x, int n) {
+  for (int i = 0; i < n; i++) x[i % 1000000 == 0] += 1;
+}
+extern "C" __global__ void late(int *x, int n) {
+  if (threadIdx.x < 32) while (atomicAdd(&x[0], 0) == 0) { }
+  else { for (int i = 0; i < n; i++) atomicAdd(&x[1], 1); atomicAdd(&x[0], 1); }
+}"""
+    for name, block in (("busy", 1), ("late", 64)):
+        device = Device()
+        arguments = (device.array([0, 0], np.int32), np.int32(6_000_000 // block))
+        found = device.findings(kernel(source, name), (1,), (block,), arguments, order="forward")
+        assert found == []
 
 
 REACHED = """struct Part { float *values; };

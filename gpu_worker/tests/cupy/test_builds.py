@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,10 @@ from gpu_worker.exercises import get
 from gpu_worker.judge import builds, casegen, grading
 from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.counting import count
-from gpu_worker.judge.execution import Execution, Stop, execute
-from gpu_worker.judge.kernel_track import adjusted
+from gpu_worker.judge.execution import Stop, execute
 from gpu_worker.protocol import Outcome, Track
-from gpu_worker.sandbox.client import Request, RunResult
+from gpu_worker.sandbox import compiling
+from gpu_worker.sandbox.client import PATIENCE_SECONDS, Request, RunResult
 from gpu_worker.sandbox.inside import building
 from gpu_worker.sandbox.inside.building import BuildAnswer, BuildRequest
 from gpu_worker.sandbox.inside.wire import Frame, Kind
@@ -32,35 +33,42 @@ class OutOfTime:
 
     def run(self, request: Request) -> RunResult:
         self.requests.append(request)
-        return RunResult(ending="timed_out", wall_seconds=request.wall_seconds)
+        own = request.wall_seconds
+        return RunResult(ending="timed_out", wall_seconds=2 * own, waited_seconds=own)
 
 
-@pytest.mark.parametrize(("built_for", "runs"), [(0.9, 2), (0.1, 1), (0.0, 1)])
-def test_a_run_that_waited_for_the_compiler_is_begun_again_once(
-    built_for: float, runs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_a_program_waits_for_while_kernels_are_built_is_not_its_own_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zygote, exercise = OutOfTime(), get("rmsnorm")
-    seconds = LIMITS["wall_seconds"] * built_for
-    monkeypatch.setattr(Builds, "finish", lambda self: seconds)
+    go_on = threading.Event()
+    monkeypatch.setattr(builds, "_compile", lambda request: go_on.wait() and _NOTHING)
     with Builds(str(tmp_path), LIMITS) as made:
-        _, run = execute(
-            exercise, "", casegen.public_cases(exercise), LIMITS, zygote, builds=made  # type: ignore[arg-type]
-        )  # fmt: skip
-    assert run.ending == "timed_out"
-    assert [request.wall_seconds for request in zygote.requests] == [LIMITS["wall_seconds"]] * runs
-    assert len({request.job for request in zygote.requests}) == 1
+        execute(exercise, "", casegen.public_cases(exercise), LIMITS, zygote, builds=made)  # type: ignore[arg-type]
+        (request,) = zygote.requests
+        assert request.is_awaited is not None
+        assert not request.is_awaited()
+        for number, source in enumerate(("one", "other")):
+            sent = building.encode_build(BuildRequest(source, (), ()))
+            made.on_frame(Frame(Kind.BUILD, 0, number, sent))
+        assert request.is_awaited()
+        go_on.set()
+        made.finish()
+        assert not request.is_awaited()
 
 
-@pytest.mark.parametrize("built_for", [0.9, 0.1])
-def test_a_run_that_mostly_built_is_told_so(
-    built_for: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+_NOTHING = (BuildAnswer(), b"", 0.0)
+
+
+def test_a_compiler_without_time_on_a_busy_machine_is_our_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Builds, "finish", lambda self: 20 * built_for)
-    late = Execution(stop=Stop(Outcome.TIME_LIMIT, "Late."), run=RunResult(wall_seconds=20.0))
-    with Builds(str(tmp_path), LIMITS) as made:
-        stop = adjusted(late, made)
-    assert stop is not None
-    assert ("kernels were built for 18.0 s" in stop.message) == (built_for > 0.5)
+    ended = compiling.CompilerRun(-9, "", "wall", 45.0, 0.4)
+    monkeypatch.setattr(compiling, "run", lambda *_: ended)
+    kernel = f'extern "C" __global__ void k(int* y) {{ y[0] = {random.getrandbits(31)}; }}'
+    answer, _, _ = builds._compile(BuildRequest(kernel, (), ()))
+    assert answer.missing
+    assert "not your program's fault" in answer.error
 
 
 def test_a_counted_run_that_builds_too_much_is_told_so(tmp_path: Path) -> None:
@@ -153,18 +161,18 @@ def test_what_building_may_take_is_the_processors_time() -> None:
     assert builds._compile(BuildRequest(kernel, (), ()))[2] == 0.0
 
 
-def test_the_cases_take_no_time_from_the_counted_calls_and_builds_none_from_the_cases(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_cases_take_no_time_from_the_counted_calls_but_from_each_other(tmp_path: Path) -> None:
     limit, zygote = LIMITS["wall_seconds"], OutOfTime()
     begun = grading._Grading(
         exercise=get("rmsnorm_fused_forward"), track=Track.CUPY, source="", limits=LIMITS,
-        zygote=zygote, node="", on_progress=lambda *step: None, seed=1,  # type: ignore[arg-type]
+        zygote=zygote, node="", seed=1,  # type: ignore[arg-type]
+        on_progress=lambda *step: None, on_verdict=lambda graded: None,
     )  # fmt: skip
     with Builds(str(tmp_path), LIMITS) as begun.builds:
-        monkeypatch.setattr(Builds, "finish", lambda self: 0.2 * limit)
         grading._run(begun, casegen.public_cases(begun.exercise), first=0, show=True)
-        assert grading._remaining(begun)["wall_seconds"] == pytest.approx(0.2 * limit)
+        left = grading._remaining(begun)
+        assert left["wall_seconds"] == pytest.approx(0.1)
+        assert left["patience_seconds"] == pytest.approx(PATIENCE_SECONDS - 2 * limit)
         grading._count(begun, begun.builds)
     assert [request.wall_seconds for request in zygote.requests] == [limit, limit]
     assert begun.stop is not None

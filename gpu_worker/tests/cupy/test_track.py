@@ -288,12 +288,33 @@ def test_too_many_builds_run_into_a_limit(right_arrays: str, grade_cupy: GradeCu
     assert grade_cupy(source, cases="public").outcome == "accepted"
 
 
-def test_an_endless_kernel_runs_into_the_time_limit(grade_cupy: GradeCupy) -> None:
-    limits = {"wall_seconds": 2.0, "cpu_seconds": 2.0}
-    graded = grade_cupy(submission("endless_kernel", "wrong"), cases="public", limits=limits)
-    assert graded.outcome == "time_limit"
+@pytest.mark.parametrize(
+    ("loop", "seconds", "outcome", "waits"),
+    [
+        ("while (atomicAdd(done, 0) < gridDim.x) { }", 20.0, "runtime_error", True),
+        ("for (int i = 0; i >= 0; i = (i + 1) % 97) x[i % 2] += 1;", 2.0, "time_limit", False),
+    ],
+)
+def test_only_a_loop_that_was_seen_to_spin_is_said_to_wait(
+    loop: str, seconds: float, outcome: str, waits: bool, grade_cupy: GradeCupy
+) -> None:
+    kernel = f'extern "C" __global__ void k(volatile float* x, int* done) {{ {loop} }}'
+    source = (
+        "import cupy as cp\n\n"
+        f"K = cp.RawKernel({kernel!r}, 'k')\n\n\n"
+        "class RMSNormScratch:\n"
+        "    def __init__(self, dim, eps=1e-6):\n"
+        "        self.gamma = self.dgamma = cp.ones(dim)\n\n"
+        "    def forward(self, x):\n"
+        "        K((2,), (1,), (cp.zeros(2, cp.float32), cp.zeros(1, cp.int32)))\n"
+    )
+    limits = {"wall_seconds": seconds, "cpu_seconds": seconds}
+    graded = grade_cupy(source, cases="public", limits=limits)
+    assert graded.outcome == outcome
     assert graded.report.failure is not None
-    assert "waits for another block never ends" in graded.report.failure.message
+    message = graded.report.failure.message
+    assert ("waits for another block never ends" in message) is waits
+    assert ("endless-wait" in {each.kind for each in graded.report.findings}) is waits
 
 
 def test_the_jobs_message_names_the_track() -> None:

@@ -18,8 +18,9 @@ PENDING_SIGNALS: Final = 64
 class RunLimits:
     """What one run may use. Sizes in bytes, times in seconds.
 
-    `scratch` is where the supervisor makes the run's folder at the level without walls, else
-    empty.
+    `wall_seconds` bounds what it computes and how long it waits of its own accord; for its turn on
+    a busy machine it has until `patience_seconds` by the clock. `scratch` is where the supervisor
+    makes the run's folder at the level without walls, else empty.
     """
 
     wall_seconds: float
@@ -27,6 +28,7 @@ class RunLimits:
     memory_bytes: int
     file_bytes: int
     scratch: str = ""
+    patience_seconds: float = 45.0
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode("ascii")
