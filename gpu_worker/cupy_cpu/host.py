@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import compiler, findings, memory, traffic
+from . import compiler, findings, launching, memory, traffic
 from ._device import unwritten_elements
 from .array import backing, ndarray, view
 
@@ -39,6 +39,11 @@ def fault(result: Any) -> str:
             )
             findings.add(diagnostic, writer.build if writer else 0)
     return findings.fault()
+
+
+def only_check_launches() -> None:
+    """Run no kernel from now on; what a device would refuse of a launch is refused all the same."""
+    launching.only_check()
 
 
 def take_notes() -> dict[str, Any]:

@@ -103,13 +103,15 @@ def execute(
     *,
     builds: Builds | None = None,
     counted: bool = False,
+    launches_only: bool = False,
     library: str = "",
 ) -> tuple[memoryview, RunResult]:
     """Run the cases on the source. Returns the job's bytes of them, for the receipt, and the run.
 
     `limits` are the exercise's; `on_case` is called with the number of each case that starts.
     With `builds` the source is of the CuPy track, and its kernels are built there; `counted`
-    asks for what each call moves. `library` names the module of arrays where it is another one.
+    asks for what each call moves, `launches_only` has launches checked and no kernel run. `library`
+    names the module of arrays where it is another one.
     While a kernel is being built, what the program waits for is not its own time.
 
     Raises:
@@ -121,7 +123,17 @@ def execute(
     # Results are about as large as inputs, again and again where calls repeat; float64 where
     # float16 was right is four times.
     size = 48 * inputs + (_BUILDS_BYTES if builds else _MEGABYTE)
-    job = encode_job(Job(source, exercise.class_name, scripts, library=library, counted=counted))
+    job = encode_job(
+        Job(
+            source,
+            exercise.class_name,
+            scripts,
+            library=library,
+            counted=counted,
+            launches_only=launches_only,
+        )
+    )
+
     if builds:
         builds.begin_run()
     run = run_request(

@@ -33,6 +33,7 @@ from gpu_worker.judge.execution import (
 )
 from gpu_worker.judge.findings import merged
 from gpu_worker.judge.kernel_track import EXECUTION, adjusted, findings_of, with_reason
+from gpu_worker.judge.large_grid import refused_launch, spreads_rows
 from gpu_worker.judge.public_results import public_results
 from gpu_worker.judge.receipts import receipt
 from gpu_worker.judge.refusals import source_breach
@@ -202,6 +203,8 @@ def _play(grading: _Grading, public: list[Case], secret: list[Case], *, timed: b
     _run(grading, public, first=0, show=True)
     if secret and grading.stop is None:
         _run(grading, secret, first=len(public), show=False)
+    if secret and grading.builds and _all_passed(grading):
+        _launch_for_many_rows(grading, grading.builds)
     if secret and (timed or budgets) and _all_passed(grading):
         _time(grading) if grading.builds is None else _count(grading, grading.builds)
     return _conclude(grading)
@@ -210,6 +213,26 @@ def _play(grading: _Grading, public: list[Case], secret: list[Case], *, timed: b
 def _all_passed(grading: _Grading) -> bool:
     passed = sum(item.verdict.passed for item in grading.judged)
     return grading.stop is None and passed == len(grading.cases)
+
+
+def _launch_for_many_rows(grading: _Grading, builds: Builds) -> None:
+    """Ask a program that passed, if it puts blocks along y or z, whether that ends at 65,535."""
+    if not spreads_rows([execution.run for execution in grading.executions]):
+        return
+    with grading.timed("checking launches"):
+        found = refused_launch(
+            grading.exercise,
+            grading.source,
+            _remaining(grading),
+            grading.zygote,
+            builds,
+            np.random.default_rng([grading.seed, 3]),
+        )
+    if found:
+        case, execution = found
+        grading.cases.append(case)
+        grading.executions.append(execution)
+        grading.findings += findings_of(grading.source, builds, execution.run, [case])
 
 
 def _count(grading: _Grading, builds: Builds) -> None:

@@ -34,7 +34,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "write its part, and add the parts in a fixed order in a second kernel.",
     "launch-size": "A launch has a grid or a block that no device takes: at most 1024 threads in a "
     "block and no more than the kernel's __launch_bounds__, at least one block, at most 65535 "
-    "blocks in y and z.",
+    "blocks in y and z. Rows belong on x, which takes 2,147,483,647, or in a loop over gridDim.y.",
     "shared-size": "A block asks for more shared memory than there is: 48 KB, or more if "
     "max_dynamic_shared_size_bytes allows it.",
     "unwritten-output": "Not every element of a result was written: not all of it by a "

@@ -68,6 +68,23 @@ class Kernel:
             "parameters": [(p.name, p.text or p.type_name, p.size) for p in self.parameters],
         }
 
+    def check(
+        self,
+        grid: Sequence[int] | int,
+        block: Sequence[int] | int,
+        args: Sequence[object],
+        shared_mem: int = 0,
+        *,
+        memory: Memory,
+    ) -> None:
+        """See whether a device would take a launch, and run nothing.
+
+        Raises:
+            LaunchError: it would not.
+            TypeError: an argument is of a kind that no kernel takes.
+        """
+        Launching(self, dimensions(grid), dimensions(block), args, shared_mem, memory).check()
+
     def launch(
         self,
         grid: Sequence[int] | int,

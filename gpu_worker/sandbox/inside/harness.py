@@ -160,6 +160,8 @@ def main(job_descriptor: int, result_descriptor: int) -> None:
             channel.library = CupyLibrary(builder)
         elif job.library == "device":
             channel.library = _device_library()
+        if job.launches_only:
+            channel.library.only_check_launches()
         sys.meta_path.insert(0, ImportGuard(channel.library))
         cls = _load(job)
     except RefusalError as refusal:

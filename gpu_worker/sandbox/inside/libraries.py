@@ -43,6 +43,9 @@ class NumpyLibrary:
     def check(self, result: Any) -> None:
         """Refuse what a call has done wrong beside its result."""
 
+    def only_check_launches(self) -> None:
+        """Run no kernel from now on: only see whether its launch would be taken."""
+
     def notes(self) -> dict[str, Any]:
         """Return what was counted and found since the last time, for information."""
         return {}
@@ -65,6 +68,7 @@ class CupyLibrary(NumpyLibrary):
         self._cupy = importlib.import_module("cupy")
         self._host = importlib.import_module("cupy.host")
         self._host.connect(builder)
+        self._runs_kernels = True
 
     def arrange(self, value: ArrayValue) -> Any:
         return self._host.to_device(arrange(value))
@@ -76,8 +80,13 @@ class CupyLibrary(NumpyLibrary):
             raise RefusalError(Reason.NOT_AN_ARRAY, name)
         return self._host.to_host(result)
 
+    def only_check_launches(self) -> None:
+        self._host.only_check_launches()
+        self._runs_kernels = False
+
     def check(self, result: Any) -> None:
-        kind = self._host.fault(result)
+        # What no kernel computed has nothing to say of it.
+        kind = self._host.fault(result) if self._runs_kernels else ""
         if kind:
             raise RefusalError(Reason.KERNEL_FAULT, kind)
 

@@ -145,7 +145,7 @@ class TimedCalls:
 class Job:
     """`library` is the module of arrays: "numpy", "cupy" for its stand-in, "device" for CuPy.
 
-    `counted`: say what each call moved.
+    `counted`: say what each call moved. `launches_only`: launches are checked, no kernel is run.
     """
 
     source: str
@@ -154,6 +154,7 @@ class Job:
     timed: TimedCalls | None = None
     library: str = "numpy"
     counted: bool = False
+    launches_only: bool = False
 
 
 # --- the job: judge -> runner -------------------------------------------------------------------
@@ -182,6 +183,7 @@ def encode_job(job: Job) -> bytes:
         "timed": astuple(job.timed) if job.timed else None,
         "library": job.library,
         "counted": job.counted,
+        "launches_only": job.launches_only,
     }
     head = json.dumps(header).encode("ascii")
     raw = [raw_bytes(a.values) for case in job.cases for a in case.arrays]
@@ -217,8 +219,15 @@ def decode_job(data: bytes) -> Job:
         cases.append(CaseScript(operations, tuple(arrays), item["resend"]))
     timed = header["timed"]
     calls = TimedCalls(timed[0], timed[1], tuple(timed[2]), timed[3]) if timed else None
-    library, counted = header["library"], header["counted"]
-    return Job(source, header["class_name"], tuple(cases), calls, library, counted)
+    return Job(
+        source,
+        header["class_name"],
+        tuple(cases),
+        calls,
+        header["library"],
+        header["counted"],
+        header["launches_only"],
+    )
 
 
 def dtype_name(dtype: np.dtype[Any]) -> str:

@@ -83,6 +83,8 @@ def test_a_kernels_bytes_barriers_and_occupancy_are_reported(
     assert kernel.barriers_per_row == 2
     assert kernel.coalescing == 1.0
     assert kernel.bank_conflicts == 0
+    # Rows on x are as many as there are blocks there: nothing to ask.
+    assert "checking launches" not in {each.phase for each in graded.report.timings}
     # x is read twice, gamma in every row, but from the cache.
     size = 16 * 1024 * 4
     assert 2 * size < forward.bytes_read < 2.4 * size
@@ -286,6 +288,69 @@ def test_too_many_builds_run_into_a_limit(right_arrays: str, grade_cupy: GradeCu
     assert graded.report.failure is not None
     assert graded.report.failure.limit == "2 builds"
     assert grade_cupy(source, cases="public").outcome == "accepted"
+
+
+ROWS_ALONG = '''
+import cupy as cp
+import numpy as np
+
+SOURCE = r"""
+extern "C" __global__ void forward(const float* x, const float* gamma, float* y, int rows, int dim,
+                                   float eps) {
+    for (int row = FIRST; row < rows; row += STRIDE) {
+        const float* in = x + (long long)row * dim;
+        float square = 0;
+        for (int j = threadIdx.x; j < dim; j += 32) square += in[j] * in[j];
+        for (int offset = 16; offset; offset /= 2)
+            square += __shfl_xor_sync(0xffffffffu, square, offset);
+        const float rstd = rsqrtf(square / dim + eps);
+        for (int j = threadIdx.x; j < dim; j += 32)
+            y[(long long)row * dim + j] = in[j] * rstd * gamma[j];
+    }
+}
+"""
+KERNEL = cp.RawKernel(SOURCE, "forward")
+
+
+class RMSNormScratch:
+    def __init__(self, dim, eps=1e-6):
+        self.dim, self.eps, self.gamma = dim, eps, cp.ones(dim, dtype=cp.float32)
+
+    def forward(self, x):
+        y = cp.empty_like(x)
+        all_rows = x.size // self.dim
+        flat, out = x.reshape(-1, self.dim), y.reshape(-1, self.dim)
+        for first in range(0, all_rows, max(1, PIECE)):
+            rows = min(all_rows - first, PIECE)
+            sizes = np.int32(rows), np.int32(self.dim), np.float32(self.eps)
+            KERNEL(GRID, (32,), (flat[first:], self.gamma, out[first:], *sizes))
+        return y
+'''
+
+
+@pytest.mark.parametrize(
+    ("grid", "first", "stride", "piece", "taken"),
+    [
+        ("(1, rows)", "blockIdx.y", "rows", "all_rows", False),
+        ("(1, 1, rows)", "blockIdx.z", "rows", "all_rows", False),
+        ("(1, min(rows, 65535))", "blockIdx.y", "gridDim.y", "all_rows", True),
+        ("(1, rows)", "blockIdx.y", "rows", "65_535", True),
+    ],
+)
+def test_rows_along_y_or_z_that_end_at_65535_are_told_of(
+    grid: str, first: str, stride: str, piece: str, taken: bool, grade_cupy: GradeCupy
+) -> None:
+    source = ROWS_ALONG.replace("GRID", grid).replace("PIECE", piece)
+    source = source.replace("FIRST", first).replace("STRIDE", stride)
+    graded = grade_cupy(source, "rmsnorm_two_kernels")
+    failure, found = graded.report.failure, {each.kind for each in graded.report.findings}
+    assert (graded.outcome == "runtime_error") is not taken, failure
+    assert ("launch-size" in found) is not taken
+    assert "checking launches" in {each.phase for each in graded.report.timings}
+    if failure and not taken:
+        assert "many rows, shape (6" in failure.message
+        assert "Rows belong on x" in failure.message
+        assert graded.score < 1
 
 
 @pytest.mark.parametrize(
