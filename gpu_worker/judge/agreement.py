@@ -24,10 +24,10 @@ _NATIVE_SLACK = 8.0
 """Variants in low precision round in another order than the submission does."""
 _DRIFT_SLACK = 4.0
 _TIMES_ROUNDED = 4
-_FAR = 1e3
+FAR = 1e3
 _WAYS = np.random.default_rng(1).choice((-1.0, 1.0), 1021)
 """Up or down, without a pattern that a sum over rows could cancel."""
-_VARIANT_ERRORS = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError)
+VARIANT_ERRORS = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def explains_case(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedC
     """True if all that a case gave is what the hypothesis gives, played by `cls`."""
     try:
         variant = play_exactly(exercise, cls, item.case, native=known.native)
-    except _VARIANT_ERRORS as error:
+    except VARIANT_ERRORS as error:
         problem = item.played.problem
         return isinstance(problem, Raised) and problem.name == type(error).__name__
     if item.played.problem:
@@ -53,7 +53,7 @@ def explains_case(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedC
     worst = _worst(known, item, variant, exact)
     if worst <= 1.0:
         return True
-    if (known.one_of_many or len(known.mistakes) > 1) and worst > _FAR:
+    if (known.one_of_many or len(known.mistakes) > 1) and worst > FAR:
         return False  # They are too many to look further at those that are far off.
     # A variant may cancel where the reference does not, or leave out what makes the terms small.
     # How far its own result moves when it is computed in the case's dtype tells how far a
@@ -62,14 +62,14 @@ def explains_case(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedC
     for moved in _computed_otherwise(exercise, cls, item.case.dtype):
         try:
             rounded = play_exactly(exercise, moved, item.case, native=True)
-        except _VARIANT_ERRORS:
+        except VARIANT_ERRORS:
             return False
         drifts = [
             np.maximum(so_far, _drift(one, other))
             for so_far, one, other in zip(drifts, variant, rounded, strict=True)
         ]
         worst = _worst(known, item, variant, drifts)
-        if worst <= 1.0 or worst > _FAR:
+        if worst <= 1.0 or worst > FAR:
             break
     return worst <= 1.0
 
@@ -94,9 +94,9 @@ def is_far_off(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedCase
     """
     try:
         variant = play_exactly(exercise, cls, item.case, native=known.native)
-    except _VARIANT_ERRORS:
+    except VARIANT_ERRORS:
         return True
-    return _worst(known, item, variant, [0.0] * len(variant)) > 2.0 * _FAR
+    return _worst(known, item, variant, [0.0] * len(variant)) > 2.0 * FAR
 
 
 def _rounded_in_each_step(exercise: Exercise, cls: type, number: int) -> type:
@@ -144,7 +144,7 @@ def _worst(
         item.played.results, variant, item.expected, drifts, strict=False
     ):
         worst = max(worst, _excess(item.case, known, got, result, wanted, drift))
-        if worst > _FAR:
+        if worst > FAR:
             break
     return worst
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from gpu_worker.judge import dtypes
 from gpu_worker.judge.agreement import JudgedCase, explains_case, too_coarse
 from gpu_worker.judge.casegen import MIXED
 from gpu_worker.judge.compare import Sign, is_modified, modified, signs_of
+from gpu_worker.judge.effects import Effects
 from gpu_worker.judge.hypotheses import Hypothesis, compose, fresh, singles
 from gpu_worker.judge.reference import play_exactly, reference_class
 from gpu_worker.judge.rounding import Loss, are_rounded, hold_numbers_of
@@ -135,7 +137,11 @@ class _Search:
     def pair(self) -> list[KnownMistake] | None:
         """Return the two mistakes that explain the numbers together, if no other two do."""
         found: dict[frozenset[str], Hypothesis] = {}
-        for hypothesis in pairs_of(self.exercise.slug).possible(self._passed_in_public()):
+        right = Hypothesis((), reference_class(self.exercise))
+        telling = (i for run in self.runs for i in run if not self._says_nothing(i, right))
+        effects = Effects(self.exercise, telling)
+        possible = pairs_of(self.exercise.slug).possible
+        for hypothesis in possible(self._passed_in_public(), effects.may_explain):
             if self.time_left.is_over():
                 return None
             if hypothesis.ids in found or hypothesis.ids & self.not_lost:
@@ -181,7 +187,7 @@ class _Search:
     def _explains(self, hypothesis: Hypothesis) -> bool:
         if hypothesis.loses_digits and not self._may_lose_digits(hypothesis):
             return False
-        if hypothesis.wide_results and not self._leaks_always():
+        if hypothesis.wide_results and not self._leaks_always:
             return False
         if self._is_refuted(hypothesis):
             return False
@@ -207,6 +213,7 @@ class _Search:
                     return True
         return False
 
+    @cached_property
     def _leaks_always(self) -> bool:
         """True if what is float64 for a narrower x is so each time, and not by another instance."""
         wide: dict[tuple[str, str], set[bool]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from types import CodeType, FunctionType
 from typing import Any
@@ -59,10 +60,7 @@ class Hypothesis:
     @property
     def keeps_state(self) -> bool:
         """True if what it gives may depend on the cases before: see `bank.Bank.variant`."""
-        functions = (value for cls in self.variant.__mro__ for value in vars(cls).values())
-        return any(
-            "shared" in _names_in(f.__code__) for f in functions if isinstance(f, FunctionType)
-        )
+        return any(keeps_state(known.variant) for known in self.mistakes if known.variant)
 
     @property
     def on_grid(self) -> bool:
@@ -97,6 +95,13 @@ def pairs(
             continue
         if not steps[id(one)] & steps[id(other)]:
             yield one, other
+
+
+@cache
+def keeps_state(variant: type) -> bool:
+    """True if what a variant gives may depend on the cases before: see `bank.Bank.variant`."""
+    functions = (value for cls in variant.__mro__ for value in vars(cls).values())
+    return any("shared" in _names_in(f.__code__) for f in functions if isinstance(f, FunctionType))
 
 
 def _names_in(code: CodeType) -> set[str]:

@@ -7,12 +7,13 @@ anew for each submission that passes them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Final
 
 from gpu_worker.exercises import get
+from gpu_worker.exercises.bank import KnownMistake
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge import casegen
 from gpu_worker.judge.agreement import JudgedCase, is_far_off
@@ -23,6 +24,8 @@ from gpu_worker.judge.reference import expected_results, play_exactly, reference
 from gpu_worker.judge.transcript import PlayedCase
 
 _BY_NONE: Final = -1
+
+Pair = tuple[KnownMistake, KnownMistake]
 
 
 @cache
@@ -38,27 +41,36 @@ class Pairs:
         self._exercise = exercise
         self._pairs = list(pairs(exercise, exercise.module("mistakes").MISTAKES))
         self._ruled_out_by: dict[int, int] = {}
+        self._hypotheses: dict[int, Hypothesis] = {}
         self.refuted_at: dict[tuple[type | None, ...], tuple[int, int]] = {}
         """The run and the case, by their numbers, that last spoke against a hypothesis: the cases
         of another grading are drawn from the same plans, so that they often do again."""
         self._right = [_played_right(exercise, case) for case in casegen.public_cases(exercise)]
 
-    def possible(self, passed: AbstractSet[int]) -> Iterator[Hypothesis]:
+    def possible(
+        self, passed: AbstractSet[int], may_explain: Callable[[Pair], bool]
+    ) -> Iterator[Hypothesis]:
         """Yield the pairs that a submission may have made which passes these public cases.
 
-        They are given by their numbers, from 0.
+        They are given by their numbers, from 0. `may_explain` is asked of each pair first.
         """
         for number, pair in enumerate(self._pairs):
-            if self._ruled_out_by.get(number) in passed:
+            if self._ruled_out_by.get(number) in passed or not may_explain(pair):
                 continue
-            variant = compose(self._exercise, pair)
-            assert variant is not None  # noqa: S101  or it would be none of the pairs
-            hypothesis = Hypothesis(pair, variant)
+            hypothesis = self._hypothesis(number)
             if passed and number not in self._ruled_out_by:
                 self._ruled_out_by[number] = self._rule_out(hypothesis)
                 if self._ruled_out_by[number] in passed:
                     continue
             yield hypothesis
+
+    def _hypothesis(self, number: int) -> Hypothesis:
+        """Return a pair's hypothesis, whose class is made once."""
+        if number not in self._hypotheses:
+            variant = compose(self._exercise, self._pairs[number])
+            assert variant is not None  # noqa: S101  or it would be none of the pairs
+            self._hypotheses[number] = Hypothesis(self._pairs[number], variant)
+        return self._hypotheses[number]
 
     def _rule_out(self, hypothesis: Hypothesis) -> int:
         """Return the first public case in which the pair gives what nobody has who passes it."""

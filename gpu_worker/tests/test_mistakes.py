@@ -15,6 +15,7 @@ from gpu_worker.exercises.mistakes_page import mistakes_page
 from gpu_worker.judge import casegen
 from gpu_worker.judge.compare import judge_case
 from gpu_worker.judge.diagnosis import JudgedCase, compose, diagnose
+from gpu_worker.judge.effects import Effects
 from gpu_worker.judge.precision import Naming
 from gpu_worker.judge.reference import expected_results, reference_class
 from gpu_worker.judge.rehearsal import Drawn, drawn, play_case, rehearse
@@ -56,6 +57,17 @@ def test_each_variant_fails_and_is_named_alone(slug: str, known: KnownMistake) -
     runs = rehearse(exercise, known.submission, 11, wide_results=known.wide_results, cases=cases)
     assert any(not item.verdict.passed for run in runs for item in run)
     assert [mistake.id for mistake in diagnose(exercise, runs)] == [known.id]
+
+
+def test_only_pairs_that_change_what_is_wrong_are_tried() -> None:
+    exercise = get("layernorm")
+    known = {each.id: each for each in bank("layernorm") if each.variant}
+    runs = rehearse(exercise, known["dbeta-mean"].submission, 11, cases=once_drawn("layernorm", 11))
+    effects = Effects(exercise, (item for run in runs for item in run))
+    assert effects.may_explain((known["dbeta-mean"], known["gradient-sign"]))
+    assert not effects.may_explain((known["dgamma-mean"], known["gradient-sign"]))
+    # By which dtype results are exact as, a mistake explains what its numbers do not.
+    assert effects.may_explain((known["float32-inside"], known["gradient-sign"]))
 
 
 class Clock:
