@@ -56,6 +56,8 @@ def build(content: ChapterContent, published: bool = True, site: Site | None = N
         for field, found in more.items():
             errors.setdefault(field, []).extend(found)
     if errors:
+        for found in errors.values():
+            found.sort(key=lambda error: (error.line, error.column))
         raise ContentError(errors)
     return Built(
         page=page_of(content, rendered.html),

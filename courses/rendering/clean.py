@@ -39,10 +39,10 @@ _TOKEN_CLASSES = frozenset(name for name in STANDARD_TYPES.values() if name)
 _ALIGNED = {"align-left", "align-center", "align-right"}
 _CLASSES: dict[str, set[str]] = {
     "a": {"footnote-ref", "footnote-backref"},
+    "li": {"task"},
     "div": {"highlight", "arithmatex", "footnote", "table-scroll"},
     "span": {"arithmatex", *_TOKEN_CLASSES},
     "td": _ALIGNED,
-    "ul": {"tasks"},
     "th": _ALIGNED,
 }
 _SCHEMES = frozenset({"http", "https", "mailto"})

@@ -145,12 +145,12 @@ class TreeBuilder:
         self._open("ol", **({} if start is None else {"start": str(start)}))
 
     def on_bullet_list_open(self, token: Token) -> None:
-        is_tasks = "contains-task-list" in str(token.attrGet("class") or "")
-        self._open("ul", **({"class": "tasks"} if is_tasks else {}))
+        self._open("ul")
 
     def on_list_item_open(self, token: Token) -> None:
-        self._open("li")
+        item = self._open("li")
         if "checked" in token.meta:
+            item.set("class", "task")
             box = SubElement(self.stack[-1], "input", type="checkbox", disabled="disabled")
             box.set("aria-label", "done" if token.meta["checked"] else "to do")
             if token.meta["checked"]:

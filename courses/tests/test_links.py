@@ -190,6 +190,14 @@ def test_a_picture_that_is_not_there_is_found_and_no_upload_is_promised(
 
 
 @pytest.mark.django_db
+def test_mistakes_of_one_text_are_told_from_its_beginning_to_its_end(rows: Chapter) -> None:
+    """Whoever found them: what is typeset and what is linked are judged one after the other."""
+    text = "[it](/courses/no-course/)\n\n$\\foo$\n\n[it](#step-nowhere)\n\n$\\foo$"
+    errors = errors_of(rows, intuition=text)
+    assert [error.line for error in errors["intuition"]] == [1, 3, 5, 7]
+
+
+@pytest.mark.django_db
 def test_files_may_link_to_chapters_that_come_after_them(course_files: Path) -> None:
     path = course_files / "rows" / "chapter.yaml"
     text = path.read_text()

@@ -89,6 +89,16 @@ def test_alerts_have_their_title() -> None:
     ]
 
 
+def test_only_tasks_lose_their_bullet_and_nobody_makes_other_fields() -> None:
+    text = '- [x] done\n- [ ] to do\n- no task\n\n<input type="text" value="x" checked>'
+    result = render_all({"a": Source("markdown", text)})
+    assert result.html["a"].count('<li class="task">') == 2
+    assert 'aria-label="done" checked="checked"' in result.html["a"]
+    assert 'type="text"' not in result.html["a"]
+    (error,) = result.errors["a"]
+    assert "<input>" in error.message
+
+
 def test_formulas_in_githubs_other_two_spellings() -> None:
     assert show("so $`a_1 * b_2 * c`$ is") == ["<p>", "so $a_1 * b_2 * c$ is", "</p>"]
     assert show("```math\na_1 * b_2 * c\n```") == ["$$a_1 * b_2 * c$$"]
