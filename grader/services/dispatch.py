@@ -11,7 +11,7 @@ asked for again, are held back likewise, all of them together: they have a lower
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -81,6 +81,14 @@ def enqueue(attempt: GradingAttempt) -> OutboxMessage:
     if attempt.regrade_item_id is None:
         send_next(attempt)
     return message
+
+
+def enqueue_all(attempts: Sequence[GradingAttempt]) -> None:
+    """Write the intent to send the first attempts of regrades, in one statement for all of them."""
+    request_id = logs.current(logs.REQUEST_ID)
+    OutboxMessage.objects.bulk_create(
+        OutboxMessage(attempt=attempt, request_id=request_id) for attempt in attempts
+    )
 
 
 def _former_request_id(attempt: GradingAttempt) -> str:

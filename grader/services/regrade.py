@@ -30,7 +30,7 @@ from grader.models import (
 )
 
 from . import dispatch
-from .attempts import start_attempt
+from .attempts import start_regrading
 from .audit import record_act
 from .errors import NotAllowed, RegradeNotReady, RegradeRefused
 from .requirements import mark_exercise_met
@@ -71,13 +71,8 @@ def start_regrade(
         run = RegradeRun.objects.create(
             created_by=by, filter=chosen, left_out=submissions.order_by().count() - len(batch)
         )
-        for submission in batch:
-            start_attempt(
-                submission,
-                submission.kind,
-                priority=PRIORITY_REGRADE,
-                regrade_item=_new_item(run, submission),
-            )
+        items = RegradeItem.objects.bulk_create(_new_item(run, each) for each in batch)
+        start_regrading(items, priority=PRIORITY_REGRADE)
         after = {"state": run.state, "filter": chosen}
         _record(by, AuditAction.REGRADE_STARTED, run, None, after, submissions=len(batch))
         transaction.on_commit(dispatch.send_outbox, robust=True)
@@ -151,7 +146,7 @@ def _regradable(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
 
 
 def _new_item(run: RegradeRun, submission: Submission) -> RegradeItem:
-    return RegradeItem.objects.create(
+    return RegradeItem(
         run=run,
         submission=submission,
         submission_version=submission.version,

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from courses.models import RequirementMet
@@ -19,6 +21,7 @@ from grader.models import (
     GradingAttempt,
     RegradeItem,
     RegradeRun,
+    RegradeState,
     Submission,
 )
 from grader.services import errors
@@ -89,6 +92,25 @@ class TestDryRun:
         (entry,) = AuditEntry.objects.filter(target=f"regrade:{run.public_id}")
         assert entry.after == {"state": "grading", "filter": {"exercise": "rmsnorm"}}
         assert (entry.before, entry.detail) == (None, {"submissions": 1})
+
+    def test_many_are_started_in_as_many_statements_as_one(
+        self, graded: Any, grader: User, django_assert_max_num_queries: Any
+    ) -> None:
+        """One by one, a thousand would keep everybody else from writing for seconds."""
+        pks = [graded("wrong_answer").pk for _ in range(6)]
+        one, many = Submission.objects.filter(pk=pks[0]), Submission.objects.filter(pk__in=pks)
+        # What is sent once the transaction holds is not of it.
+        with CaptureQueriesContext(connection) as few:
+            run = services.start_regrade(grader, one, {})
+        run.state = RegradeState.GRADED
+        run.save()
+        with django_assert_max_num_queries(len(few)):
+            run = services.start_regrade(grader, many, {})
+        assert run.items.count() == 6
+        attempts = GradingAttempt.objects.filter(regrade_item__run=run)
+        assert {attempt.submission_id for attempt in attempts} == set(pks)
+        assert sorted(attempts.values_list("number", flat=True)) == [2, 2, 2, 2, 2, 3]
+        assert attempts.filter(outbox__isnull=False).count() == 6
 
     def test_the_run_is_graded_when_its_last_item_is(self, graded: Any, regrade: Any) -> None:
         one, two = graded("wrong_answer"), graded("accepted")
