@@ -66,4 +66,5 @@ def is_from_elsewhere(request: HttpRequest) -> bool:
 def _is_typed(name: str, text: str) -> bool:
     if name in ALWAYS_SHOWN:
         return bool(text.strip())
-    return len(text) >= SHOWN_FROM_CHARACTERS or "\n" in text
+    words = text.split()
+    return len(words) > 1 and (len(text) >= SHOWN_FROM_CHARACTERS or "\n" in text)

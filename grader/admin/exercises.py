@@ -94,13 +94,14 @@ class ExerciseForm(forms.ModelForm):
 @admin.register(Exercise)
 class ExerciseAdmin(ShortWritesMixin, SimpleHistoryAdmin):
     form = ExerciseForm
+    # How publishing goes stands where it is seen without moving the table.
     list_display = (
         "title",
-        "slug",
-        "chapter",
         "is_published",
         "publishing_check",
         "open_to_learners",
+        "slug",
+        "chapter",
         "accepts_submissions",
         "due_at",
         "updated_at",
