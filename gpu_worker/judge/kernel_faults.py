@@ -55,7 +55,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "half-accumulation": "A sum runs in half precision. Add up in float and round once at the end.",
     "stack-overflow": "A thread's local variables, or its calls, take more than there is.",
     "fault": "The kernel crashed.",
-    "time-limit": "The kernel took more steps than allowed: is there a loop that never ends?",
+    "time-limit": "The kernel took more steps than allowed: look for a loop that never ends.",
     "endless-wait": "A loop waits for ever: it looks at one place again and again, and nothing "
     "else happens. Blocks of a kernel run one after another here, so a loop that waits for another "
     "block never ends, nor does one that waits for a thread of its own block with no barrier or "

@@ -211,10 +211,14 @@ def test_a_kernel_that_is_wrong_is_told_with_its_line(zygote: Zygote, kernel_sou
     assert failure.line
 
 
+PARTED = "if (threadIdx.x < 4) __syncthreads(); else\n__syncthreads();"
+"""Threads wait for each other at two barriers, and nobody can go on."""
+
+
 def test_a_kernel_that_was_stopped_says_first_what_was_wrong(
     zygote: Zygote, kernel_source: str
 ) -> None:
-    wrong = kernel_source.replace("__syncthreads();", "if (threadIdx.x < 4) __syncthreads();")
+    wrong = kernel_source.replace("__syncthreads();", PARTED)
     outcome, report = run_public_cases(get("rmsnorm"), wrong, zygote, Track.CUPY)
     assert outcome is RunOutcome.RUNTIME_ERROR
     failure = report.cases[0].failure
