@@ -14,21 +14,18 @@ from django.forms import ModelForm
 from django.forms.models import model_to_dict
 from django.test import Client, RequestFactory
 
-from courses import held_forms
 from courses.admin.forms import ChapterForm
 from courses.admin.inlines import PartInlineMixin
 from courses.content import files
 from courses.content.importer import load_course
 from courses.content.limits import exceeded_limits
 from courses.content.schema import (
-    MAX_CHAPTER_BYTES,
     MAX_PARTS,
     MAX_TEXT_CHARACTERS,
     ChapterContent,
 )
 from courses.editing import state_of
 from courses.models import Chapter
-from grader import bodies
 
 from .admin_forms import change_url, post
 from .conftest import client_of_author
@@ -177,29 +174,3 @@ def test_a_file_that_holds_too_much_says_where(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("a" * 1_000, "a" * (MAX_TEXT_CHARACTERS + 1)))
     with pytest.raises(files.FileError, match=r"intuition: This text has 100,001 characters"):
         files.read_chapter(files.read_folder(folder))
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("who", ["visitor", "learner", "author", "author of an ended session"])
-def test_only_those_who_may_use_the_admin_may_send_it_large_forms(
-    who: str, client: Client, author: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sizes = {"small": MAX_CHAPTER_BYTES, "large": held_forms.MAX_HELD_BYTES}
-    sizes["larger"] = sizes["large"] + 1
-    sizes["huge"] = settings.MAX_ADMIN_BODY_BYTES + 1
-    if who == "learner":
-        client.force_login(User.objects.create_user("learner"))
-    elif who.startswith("author"):
-        client = author
-        client.get("/admin/")
-        if who != "author":
-            del client.cookies[settings.SESSION_COOKIE_NAME]
-    monkeypatch.setattr(bodies, "drain", lambda request: None)
-    refused = []
-    for name, size in sizes.items():
-        monkeypatch.setattr(bodies, "announced_bytes", lambda request, size=size: size)
-        if client.post("/admin/courses/chapter/add/", {}).status_code == 413:
-            refused.append(name)
-        assert name == "small" or client.post("/theme/", {}).status_code == 413
-    allowed = {"author": 3, "author of an ended session": 2}.get(who, 1)
-    assert refused == list(sizes)[allowed:]
