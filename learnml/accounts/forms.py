@@ -80,8 +80,8 @@ class _TokensMixin(forms.Form):
             self.fields["keep_tokens"] = forms.BooleanField(
                 label=f"Keep my {tokens} working",
                 required=False,
-                help_text="If you leave it empty, programs of yours that use one are refused from now "
-                "on. Leave it empty if somebody else may know the old password.",
+                help_text="If you leave it empty, programs of yours that use one are refused from "
+                "now on. Leave it empty if somebody else may know the old password.",
             )
 
     def save(self) -> None:
