@@ -11,7 +11,7 @@ from django.db import transaction
 from pydantic import ValidationError
 
 from courses import edition
-from courses.content.errors import ContentError
+from courses.content.errors import ContentError, describe
 from courses.content.exporter import stored_content
 from courses.content.schema import (
     QUESTION_MODELS,
@@ -23,7 +23,7 @@ from courses.content.schema import (
 from courses.models import Chapter, ChapterRevision, MathStylesheet, Question
 from courses.publishing import BUILD_VERSION, Built, build
 from courses.publishing.site import StoredSite
-from courses.rendering import SourceError
+from courses.rendering import RenderError, SourceError
 from courses.rows import delete_all
 from courses.saving import Renderings, saved
 
@@ -34,6 +34,7 @@ __all__ = [
     "drop_rows_of_other_kinds",
     "publish_chapter",
     "publish_or_check",
+    "publish_outdated",
     "store_stylesheet",
 ]
 
@@ -111,6 +112,27 @@ def delete_chapter(chapter: Chapter) -> None:
         for parts in ("formulas", "steps", "mechanism", "listings", "figures", "questions"):
             delete_all(list(getattr(chapter, parts).all()))
         chapter.delete()
+
+
+def publish_outdated() -> dict[str, str]:
+    """Publish anew every chapter whose page an older renderer made, whoever wrote it.
+
+    Returns:
+        Slug of a chapter -> what its author must mend, for those that the renderer now refuses;
+        they stay as they are.
+    """
+    refused: dict[str, str] = {}
+    outdated = Chapter.objects.filter(published=True, current_revision__isnull=False).exclude(
+        current_revision__build_version=BUILD_VERSION
+    )
+    for chapter in outdated:
+        try:
+            publish_chapter(chapter, by=None)
+        except ContentError as error:
+            refused[chapter.slug] = "; ".join(describe(error.errors))
+        except RenderError as error:
+            refused[chapter.slug] = str(error)
+    return refused
 
 
 def drop_rows_of_other_kinds(question: Question) -> None:

@@ -11,6 +11,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 
 from courses.accounts import names
+from courses.services import publish_outdated
+from grader.services.exercises import render_outdated
 from learnml import demo
 from learnml.roles import make_roles
 from learnml.settings.secret import keep_secret_key, keep_worker_key
@@ -33,7 +35,15 @@ def prepare_database(say: Say) -> None:
     names.note_missing()
     call_command("load_course")
     call_command("load_exercises")
+    _render_outdated(say)
     _mark(digest)
+
+
+def _render_outdated(say: Say) -> None:
+    """Render anew what was written on this site: the files' chapters and exercises have been."""
+    refused = {**publish_outdated(), **render_outdated()}
+    for slug, problem in refused.items():
+        say(f"“{slug}” stays as an earlier release rendered it, until this is mended: {problem}")
 
 
 def pending_migrations() -> bool:

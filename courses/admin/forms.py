@@ -31,7 +31,7 @@ def error_html(error: SourceError) -> SafeString:
     if not error.excerpt:
         return format_html("{}", error.message)
     return format_html(
-        "Line {}, column {}: {}<pre>{}</pre>",
+        'Line {}, column {}: {}<pre translate="no">{}</pre>',
         error.line,
         error.column,
         error.message,

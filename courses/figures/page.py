@@ -34,14 +34,25 @@ def figure_page(
         "svg": drawing.markup(title, found.describe(given, view)),
         "groups": _groups(controls, view),
         "readouts": [
-            {"key": one.key, "label": one.label, "mark": one.mark, "text": view.texts[one.key]}
+            {
+                "key": one.key,
+                "label": _label(one.label),
+                "mark": one.mark,
+                "text": view.texts[one.key],
+            }
             for one in found.readouts(given)
         ],
         "goals": [
-            {"key": goal.key, "text": goal.text, "found": goal.found} for goal in found.goals(given)
+            {"key": goal.key, "text": _label(goal.text), "found": _label(goal.found)}
+            for goal in found.goals(given)
         ],
         "script": json.dumps(data, separators=(",", ":"), ensure_ascii=False),
     }
+
+
+def _label(markup: str) -> str:
+    """Return a text of a kind with its symbols kept from translators."""
+    return markup.replace("<var", '<var translate="no"')
 
 
 def _groups(controls: Sequence[Control], view: View) -> list[dict[str, Any]]:
@@ -57,7 +68,7 @@ def _control(control: Control, view: View) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "kind": control.kind,
         "key": control.key,
-        "label": control.label,
+        "label": _label(control.label),
         "value": control.start,
     }
     if control.kind == "range":

@@ -20,6 +20,8 @@ ALLOWED_TAGS = _words(
 )
 # What this site writes and authors may not.
 _OWN_TAGS = frozenset({"input"})
+# What a translator must leave alone: programs and what stands in formulas.
+_UNTRANSLATED = re.compile(r"<(code|kbd|pre|samp|var)(?=[ >])")
 _HEADINGS = ("h3", "h4", "h5", "h6")
 _ATTRIBUTES: dict[str, set[str]] = {
     "a": {"href", "title"},
@@ -91,4 +93,5 @@ def _cleaner() -> nh3.Cleaner:
 def clean_html(html: str) -> str:
     """The HTML with only the listed elements, attributes, classes and address schemes."""
     cleaned: str = _cleaner().clean(html)
-    return cleaned
+    # Here, because the cleaner sets more than one attribute in any order.
+    return _UNTRANSLATED.sub(r'<\1 translate="no"', cleaned)

@@ -39,7 +39,7 @@ def render_code(
         for number, text in enumerate(lines, start=1)
     )
     return (
-        '<div class="highlight"><pre tabindex="0">'
+        '<div class="highlight"><pre tabindex="0" translate="no">'
         f'<code data-language="{html.escape(language)}">{body}</code></pre></div>'
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-RENDERER_VERSION = 6
+RENDERER_VERSION = 7
 """Raise by one when the same source gives other HTML: stored pages are then rendered again."""
 
 SourceKind = Literal["markdown", "inline_markdown", "tex_display", "tex_inline"]

@@ -17,6 +17,9 @@ from courses.rendering.tex import Formula, FormulaError, render_formulas
 
 # As wide as this, a formula still fits into a line of a phone.
 MAX_UNBROKEN_CHARACTERS = 16
+# Longer without a place to break, a formula in a text is wider than the narrowest phone: there it
+# stands on a line of its own, which scrolls.
+MAX_PIECE_CHARACTERS = 20
 CONTROL_CHARACTER = (
     "There is a control character here that no page can show. Delete it and type the text again."
 )
@@ -121,15 +124,27 @@ def _wrapped(formula: Formula, markup: str) -> str:
     """KaTeX's markup in the element that the page's styles know."""
     if formula.display:
         return (
-            '<div class="math-display" tabindex="0" role="group" aria-label="Formula">'
-            f"{markup}</div>"
+            '<div class="math-display" tabindex="0" role="group" aria-label="Formula" '
+            f'translate="no">{markup}</div>'
         )
-    return f'<span class="math-inline">{markup}</span>'
+    if _longest_piece(markup) > MAX_PIECE_CHARACTERS:
+        return (
+            '<span class="math-inline is-long" tabindex="0" role="group" aria-label="Formula" '
+            f'translate="no">{markup}</span>'
+        )
+    return f'<span class="math-inline" translate="no">{markup}</span>'
+
+
+def _longest_piece(markup: str) -> int:
+    """Return how many characters are drawn in the longest piece in which no line can be broken."""
+    drawn = markup.rpartition('<span class="katex-html"')[2]
+    pieces = drawn.split('<span class="katex-base">')[1:]
+    return max((len(_ELEMENT.sub("", piece)) for piece in pieces), default=0)
 
 
 def _broken(formula: Formula) -> str:
     """A formula with a mistake is shown as its source, so that a preview shows where it is."""
     tex = html_module.escape(formula.tex.strip("\n"))
     if formula.display:
-        return f'<pre class="math-error" tabindex="0"><code>{tex}</code></pre>'
-    return f'<code class="math-error">{tex}</code>'
+        return f'<pre class="math-error" tabindex="0" translate="no"><code>{tex}</code></pre>'
+    return f'<code class="math-error" translate="no">{tex}</code>'

@@ -9,7 +9,15 @@ from django.contrib.auth.models import User
 
 from courses import services
 from courses.content.errors import ContentError
-from courses.models import Chapter, ChapterRevision, Choice, Formula, ImmutableError, Question
+from courses.models import (
+    Chapter,
+    ChapterRevision,
+    Choice,
+    Course,
+    Formula,
+    ImmutableError,
+    Question,
+)
 from courses.rendering import RenderError
 
 pytestmark = pytest.mark.django_db
@@ -125,3 +133,21 @@ def test_a_broken_renderer_publishes_nothing(
     with pytest.raises(RenderError):
         services.publish_chapter(rows, None)
     assert ChapterRevision.objects.filter(chapter=rows).count() == 1
+
+
+def test_what_an_older_renderer_made_is_published_anew_whoever_wrote_it(
+    rows: Chapter, tiny_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = Chapter.objects.get(slug="columns")
+    assert services.publish_outdated() == {}
+    before = {one.pk: one.current_revision_id for one in (rows, columns)}
+    Chapter.objects.filter(pk=columns.pk).update(intuition="Broken: $\\frac$.")
+    monkeypatch.setattr("courses.services.BUILD_VERSION", 10**6)
+    refused = services.publish_outdated()
+    assert list(refused) == ["columns"]
+    assert "argument" in refused["columns"] or "needs" in refused["columns"]
+    after = {one.pk: one.current_revision_id for one in Chapter.objects.all()}
+    assert after[columns.pk] == before[columns.pk]
+    assert after[rows.pk] != before[rows.pk]
+    # No page is left for the next start to render again but the one that was refused.
+    assert list(services.publish_outdated()) == ["columns"]

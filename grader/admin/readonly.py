@@ -32,7 +32,7 @@ class ReadOnlyMixin:
 
 def preformatted(text: str) -> SafeString:
     """Show text as it is, escaped, with its line ends, and what is hidden in it marked."""
-    return format_html('<pre tabindex="0">{}</pre>', with_hidden_marked(text))
+    return format_html('<pre translate="no" tabindex="0">{}</pre>', with_hidden_marked(text))
 
 
 def shown_source(submission: Submission) -> SafeString:

@@ -165,6 +165,22 @@ def load_exercise(file: ExerciseFile, *, force: bool = False) -> Loaded:
     return Loaded.CREATED if created else Loaded.UPDATED
 
 
+def render_outdated() -> dict[str, str]:
+    """Render anew the texts of every exercise that an older renderer made, whoever wrote them.
+
+    Returns:
+        Slug of an exercise -> what is wrong, for those that the renderer now refuses; they stay as
+        they are.
+    """
+    refused: dict[str, str] = {}
+    for exercise in Exercise.objects.exclude(renderer_version=RENDERER_VERSION):
+        try:
+            save_exercise(exercise)
+        except ValidationError as error:
+            refused[exercise.slug] = "; ".join(error.messages)
+    return refused
+
+
 def _take_deadline(exercise: Exercise, due_at: datetime | None, *, force: bool) -> bool:
     """Take the file's deadline and return whether that moves it.
 

@@ -18,6 +18,7 @@ from gpu_worker.tests.conftest import RIGHT
 from grader import content
 from grader.models import Exercise, NodeKind, Track
 from grader.registry import find_spec
+from grader.services.exercises import render_outdated, save_exercise
 
 FILE = """\
 slug: rmsnorm
@@ -223,3 +224,16 @@ class TestOpenToLearners:
         assert [each["slug"] for each in listed] == expected
         page = admin_client.get(reverse("admin:grader_exercise_changelist"))
         assert [each.slug for each in page.context["cl"].result_list] == expected
+
+
+@pytest.mark.django_db
+def test_what_an_older_renderer_made_of_an_exercise_is_rendered_anew() -> None:
+    mine = save_exercise(Exercise(slug="mine", title="Mine", statement="Write `x`."))
+    broken = save_exercise(Exercise(slug="broken", title="Broken", statement="Fine."))
+    Exercise.objects.filter(pk=mine.pk).update(statement_html="old", renderer_version=1)
+    Exercise.objects.filter(pk=broken.pk).update(
+        statement="$\\frac$", statement_html="old", renderer_version=1
+    )
+    assert list(render_outdated()) == ["broken"]
+    assert 'translate="no"' in Exercise.objects.get(slug="mine").statement_html
+    assert Exercise.objects.get(slug="broken").statement_html == "old"

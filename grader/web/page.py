@@ -169,7 +169,9 @@ def source_html(source: str, marked: int | None = None) -> SafeString:
     A source of very many lines is shown without colours, so that no submission makes a slow page.
     """
     if source.count("\n") > HIGHLIGHTED_LINES_AT_MOST:
-        return format_html('<pre tabindex="0"><code>{}</code></pre>', with_hidden_marked(source))
+        return format_html(
+            '<pre translate="no" tabindex="0"><code>{}</code></pre>', with_hidden_marked(source)
+        )
     code = render_code(source, "python")
 
     def numbered_line(match: re.Match[str]) -> str:

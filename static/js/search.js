@@ -28,8 +28,8 @@ function build(address, slash) {
         aria-expanded="false" aria-controls="search-dialog-list"><button class="button quiet" type="button">Close</button></div>
     </form>
     <div class="search-found" tabindex="0" role="group" aria-label="Results"></div>
-    <div class="search-keys"><span><kbd>↑</kbd> <kbd>↓</kbd> choose · <kbd>Enter</kbd> open · <kbd>Esc</kbd> close</span>
-      <label><input type="checkbox"> The key <kbd>/</kbd> opens this</label></div>`;
+    <div class="search-keys"><span><kbd translate="no">↑</kbd> <kbd translate="no">↓</kbd> choose · <kbd translate="no">Enter</kbd> open · <kbd translate="no">Esc</kbd> close</span>
+      <label><input type="checkbox"> The key <kbd translate="no">/</kbd> opens this</label></div>`;
   form = dialog.querySelector("form");
   form.action = address;
   input = form.elements.q;

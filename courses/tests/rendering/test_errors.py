@@ -134,7 +134,7 @@ def test_excerpt_of_a_long_line_keeps_the_caret_under_the_place() -> None:
 def test_a_broken_formula_is_shown_as_its_source_and_the_rest_is_rendered() -> None:
     rendered = render_all({"a": Source("markdown", "ok $x$, broken $\\foo{<b>}$, ok $y$")})
     assert rendered.html["a"].count('class="math-inline"') == 2
-    assert '<code class="math-error">\\foo{&lt;b&gt;}</code>' in rendered.html["a"]
+    assert '<code class="math-error" translate="no">\\foo{&lt;b&gt;}</code>' in rendered.html["a"]
 
 
 def test_errors_are_kept_by_source_and_leave_the_others_alone() -> None:
