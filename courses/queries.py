@@ -175,7 +175,7 @@ def _chapters_of(course_slug: str, learner: LearnerLookup) -> QuerySet[Any]:
             *("current_revision__chapter_id", "current_revision__number"),
             *("current_revision__content_hash", "current_revision__build_version"),
             *("current_revision__created_at", "current_revision__question_versions"),
-            "current_revision__stylesheet__hash",
+            "current_revision__stylesheet__css",
         )
         .filter(course__slug=course_slug)
         .annotate(completed=_completed(learner))

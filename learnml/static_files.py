@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +52,23 @@ def is_own(path: str) -> bool:
     return any((Path(folder) / first).exists() for folder in settings.STATICFILES_DIRS)
 
 
+_COMMENT = re.compile(rb"/\*.*?\*/\s*", re.DOTALL)
+
+
 class StaticFilesStorage(CompressedManifestStaticFilesStorage):
     # What a module imports is named by content too, and so kept by browsers for good.
     support_js_module_import_aggregation = True
+
+    def post_process(
+        self, paths: dict[str, Any], dry_run: bool = False, **options: Any
+    ) -> Iterator[Any]:
+        """Name, compress and yield the collected files; our style sheets go without comments."""
+        if not dry_run:
+            for name in paths:
+                path = Path(self.path(name))
+                if path.suffix == ".css" and is_own(str(path)):
+                    path.write_bytes(_COMMENT.sub(b"", path.read_bytes()))
+        yield from super().post_process(paths, dry_run, **options)
 
     def create_compressor(self, **options: Any) -> Compressor:
         return QuickCompressor(**options)

@@ -1,30 +1,33 @@
-"""One file of all the figures' scripts, so that a page asks for one: `static/js/figures.js`.
+"""The script of a chapter with figures: a chapter's, and all of the figures'.
 
     python -m courses.figures.bundle
 
-writes it anew; a test says when that was forgotten. What is in `kinds/` is known to the page by its
-file's name.
+writes `static/js/chapter-with-figures.js` anew; a test says when that was forgotten. What is in
+`kinds/` is known to the page by its file's name.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from courses.scripts import STATIC_JS, joined, name
+from courses.scripts import STATIC_JS, chapter_script, joined, name
 
 SOURCES = STATIC_JS / "figures"
-BUNDLE_PATH = STATIC_JS / "figures.js"
+BUNDLE_PATH = STATIC_JS / "chapter-with-figures.js"
 HEADER = (
-    "// Made from static/js/figures/ by python -m courses.figures.bundle; change the sources.\n"
+    "// Made from static/js/chapter.js and static/js/figures/ by python -m courses.figures.bundle; "
+    "change the sources.\n"
 )
 
 
 def bundle() -> str:
-    """Return the script of the page: all kinds, and what moves them."""
+    """Return the script of the page: the chapter's, all kinds, and what moves them."""
     kinds = sorted(SOURCES.glob("kinds/*.js"))
     main = SOURCES / "main.js"
     modules = joined([*kinds, main], SOURCES)
-    return f"{HEADER}{modules}{name(main, SOURCES)}.start({_registry(kinds)});\n"
+    figures = f"{modules}{name(main, SOURCES)}.start({_registry(kinds)});\n"
+    # In a block: both parts have modules of the same names.
+    return f"{HEADER}{chapter_script()}{{\n{figures}}}\n"
 
 
 def models() -> str:

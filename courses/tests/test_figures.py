@@ -84,8 +84,7 @@ def test_a_chapter_without_figures_says_nothing_of_them(
     tiny_course: Course, client: Client
 ) -> None:
     html = client.get(CHAPTER_URL).content.decode()
-    assert "figures.js" not in html
-    assert "figures.css" not in html
+    assert "with-figures.js" not in html
 
 
 @pytest.mark.django_db
@@ -115,7 +114,7 @@ def test_a_figure_stands_where_its_author_put_it(
     assert article.count('id="figure-bars"') == 1
     assert article.index(before) < article.index('id="figure-bars"') < article.index(after)
     assert 'data-links="formula-mean line-total"' in article
-    assert html.count("js/figures") == html.count("css/figures") == 1
+    assert html.count("js/chapter-with-figures.js") == html.count("css/chapter.css") == 1
 
 
 @pytest.mark.django_db

@@ -34,7 +34,7 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
     "universal-approximation": [{}, {"function": "abs", "activation": "square", "units": 20}],
 }
 STATES_OF_EACH = 8
-# Of the bundle and the style sheet together, as they are sent.
+# Of what a chapter with figures is sent beyond one without, and of the style sheet.
 MOST_BYTES = 12_000
 CASES = [(name, given) for name, samples in SAMPLES.items() for given in samples]
 
@@ -163,12 +163,17 @@ def test_what_is_sent_is_made_from_its_sources() -> None:
     assert written == bundle(), "Run python -m courses.figures.bundle"
     written = scripts.CHAPTER_PATH.read_text(encoding="utf-8")
     assert written == scripts.chapter_script(), "Run python -m courses.scripts"
+    written = scripts.CHAPTER_SHEET_PATH.read_text(encoding="utf-8")
+    assert written == scripts.chapter_sheet(), "Run python -m courses.scripts"
 
 
 def test_script_and_styles_are_small() -> None:
     styles = BUNDLE_PATH.parents[1] / "css" / "figures.css"
-    sent = [len(brotli.compress(path.read_bytes())) for path in (BUNDLE_PATH, styles)]
-    assert sum(sent) < MOST_BYTES
+    script, chapters, sheet = (
+        len(brotli.compress(path.read_bytes()))
+        for path in (BUNDLE_PATH, scripts.CHAPTER_PATH, styles)
+    )
+    assert 0 < script - chapters + sheet < MOST_BYTES
 
 
 @pytest.mark.parametrize("given", SAMPLES["norm-geometry"], ids=["plane", "space"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +17,7 @@ from playwright.sync_api import Browser, Page, Playwright, Route, sync_playwrigh
 
 from courses.content.importer import load_course
 from courses.management.commands.load_course import LIBRARY
+from tests.platform import fonts
 
 if TYPE_CHECKING:
     from pytest_django import DjangoDbBlocker
@@ -35,31 +37,36 @@ See = Callable[..., list[Any]]
 
 @pytest.fixture(scope="module")
 def answers(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> dict[str, str]:
-    """What the site answers for the chapter and its stylesheet."""
+    """What the site answers for the chapter."""
     with django_db_blocker.unblock(), transaction.atomic():
         load_course(LIBRARY / "learn-ml-from-scratch")
         client = Client()
         # Once: a page that is kept in memory has no context.
         response = client.get(URL)
-        stylesheet = response.context["stylesheet_url"]
-        styles = client.get(stylesheet).content.decode()
         transaction.set_rollback(True)
-    return {URL: response.content.decode(), stylesheet: styles}
+    return {URL: response.content.decode()}
 
 
-@pytest.fixture(scope="module")
-def in_browser(answers: dict[str, str]) -> Iterator[Callable[..., Any]]:
+FONTS = [family for family in fonts.FAMILIES if fonts.installed(family)]
+
+
+@pytest.fixture(scope="module", params=["all", *FONTS])
+def in_browser(
+    request: pytest.FixtureRequest,
+    answers: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[..., Any]]:
     """Return a function that has another one called with a page that knows the site.
 
-    The browser runs in a thread of its own: its event loop must not be that of the database.
+    The browser runs in a thread of its own: its event loop must not be that of the database. There
+    is one with all fonts of the machine, and one with each family of them alone.
     """
 
     def serve(route: Route) -> None:
         path = urlsplit(route.request.url).path
         static = Path(settings.BASE_DIR, path.lstrip("/"))
         if path in answers:
-            kind = "text/html" if path == URL else "text/css"
-            route.fulfill(body=answers[path], content_type=kind)
+            route.fulfill(body=answers[path], content_type="text/html")
         elif path.startswith("/static/") and static.is_file():
             route.fulfill(path=static, content_type=TYPES.get(static.suffix, "font/woff2"))
         else:
@@ -68,7 +75,14 @@ def in_browser(answers: dict[str, str]) -> Iterator[Callable[..., Any]]:
     def start() -> tuple[Playwright, Browser]:
         playwright = sync_playwright().start()
         arguments = ["--no-sandbox", "--disable-gpu"]
-        return playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        variables: dict[str, str | float | bool] = {**os.environ}
+        if request.param != "all":
+            folders = fonts.installed(request.param)
+            variables |= fonts.environment(folders, tmp_path_factory.mktemp("fonts"))
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=arguments, env=variables
+        )
+        return playwright, browser
 
     def end() -> None:
         browser.close()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
@@ -198,13 +202,28 @@ def test_listing_is_the_file_byte_for_byte(client: Client, rows: Chapter) -> Non
 
 
 def test_stylesheet_of_formulas_may_be_kept_for_ever(client: Client, rows: Chapter) -> None:
-    url = client.get(CHAPTER_URL).context["stylesheet_url"]
-    response = client.get(url)
-    assert response["Content-Type"] == "text/css; charset=utf-8"
-    assert "immutable" in response["Cache-Control"]
     revision = ChapterRevision.objects.select_related("stylesheet").get(pk=rows.current_revision_id)
     assert revision.stylesheet is not None
+    response = client.get(f"/math/{revision.stylesheet.hash}.css")
+    assert response["Content-Type"] == "text/css; charset=utf-8"
+    assert "immutable" in response["Cache-Control"]
     assert response.content.decode() == revision.stylesheet.css
+
+
+def test_the_formulas_styles_stand_in_the_page_and_its_policy_knows_them_by_their_text(
+    client: Client, rows: Chapter
+) -> None:
+    response = client.get(CHAPTER_URL)
+    found = re.search(r"<style>(.*?)</style>", response.content.decode(), re.DOTALL)
+    assert found is not None
+    digest = base64.b64encode(hashlib.sha256(found[1].encode()).digest()).decode()
+    policy = response["Content-Security-Policy"]
+    assert f"style-src 'self' 'sha256-{digest}'" in policy
+    assert "unsafe" not in policy
+    # A browser puts the policy of a 304 in the place of the one that it keeps.
+    again = client.get(CHAPTER_URL, headers={"If-None-Match": response["ETag"]})
+    assert again.status_code == 304
+    assert again.get("Content-Security-Policy", policy) == policy
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,8 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = read("LEARNML_STATIC_ROOT", str(DATA_DIR / "static"))
+# Of no use to other sites' scripts.
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "learnml.static_files.StaticFilesStorage"},

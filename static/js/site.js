@@ -157,7 +157,8 @@ function tune(boxes) {
   });
 }
 const sizes = new ResizeObserver((entries) => tune(entries.map((entry) => entry.target)));
-for (const box of document.querySelectorAll(".math-display, .scroll, .table-scroll, pre")) sizes.observe(box);
+const SCROLL = ".math-display, .scroll, .table-scroll, pre, .run-line, .order-text, .match-left, .match-rights div, .math-inline.is-long";
+for (const box of document.querySelectorAll(SCROLL)) sizes.observe(box);
 // A font makes a formula wider in a box that stays as it is. What is far is measured when it comes near.
 const isLaidOut = (box) => box.checkVisibility?.({ contentVisibilityAuto: true }) ?? true;
 document.fonts?.addEventListener("loadingdone", () => tune([...document.querySelectorAll(".math-display")].filter(isLaidOut)));
