@@ -49,7 +49,7 @@ def test_a_mistake_in_markdown_is_refused_with_line_column_and_caret(
     assert response.status_code == 200
     found = response.context["adminform"].form.errors["intuition"]
     assert re.match(r"Line 3, column \d+: ", found[0])
-    assert "<pre>Not $\\frac{1}{$ fine.\n" in found[0]
+    assert '<pre translate="no">Not $\\frac{1}{$ fine.\n' in found[0]
     assert "^</pre>" in found[0]
     assert found[0] in response.content.decode()
     rows.refresh_from_db()

@@ -10,7 +10,8 @@ from django.test import Client
 from grader.models import Exercise
 
 BUDGET = (
-    "Budget: for x of shape 16 × 1024, <code>forward</code> moves at most 2.25 times the bytes of x"
+    'Budget: for x of shape 16 × 1024, <code translate="no">forward</code> moves at most '
+    "2.25 times the bytes of x"
 )
 
 
@@ -53,7 +54,7 @@ class TestExercise:
         page = client.get(exercise.get_absolute_url()).content.decode()
         assert "Budget" not in page
         assert "what is moved" not in page
-        assert "<code>backward(dout)</code> returns dx" in page
+        assert '<code translate="no">backward(dout)</code> returns dx' in page
         assert "10 s of time by the clock" in page
 
     def test_the_answer_over_rest_has_no_dout(self, client: Client, fused: Exercise) -> None:

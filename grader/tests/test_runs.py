@@ -216,7 +216,7 @@ class TestPages:
         assert "&lt;script&gt;alert(1)" in page
         assert "Trace &lt;here&gt;" in page
         assert 'data-line="2"' in page
-        assert "<code>boom()</code>" in page
+        assert '<code translate="no">boom()</code>' in page
         assert 'http-equiv="refresh"' not in page
 
     def test_cases_are_shown_one_by_one(

@@ -90,8 +90,8 @@ def test_what_was_found_in_kernels_is_shown_at_its_line(page: Callable[..., str]
     }
     text = page(findings=[finding], execution="functional, executed on CPU, not timed")
     assert "Functional, executed on CPU, not timed" in text
-    assert "<code>missing-barrier</code>" in text
-    assert "in <code>forward&lt;float&gt;</code>" in text
+    assert '<code translate="no">missing-barrier</code>' in text
+    assert 'in <code translate="no">forward&lt;float&gt;</code>' in text
     assert '<a href="#source-line-1">line 1 of your source</a>' in text
     assert "A &lt;thread&gt; reads" in text
 
