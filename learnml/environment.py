@@ -148,6 +148,7 @@ PARSERS: dict[str, Parser] = {
     "REDIS_URL": _redis_url,
     "LEARNML_CACHE_URL": _cache_url,
     "LEARNML_QUEUE_SOCKET": _socket,
+    "LEARNML_FORMER_FILES_DAYS": whole(0, 3650),
     "LEARNML_EMAIL_VERIFICATION": one_of(("none", "optional", "mandatory")),
     "LEARNML_SUBMISSIONS_PER_MINUTE": whole(1, 1_000_000),
     "LEARNML_MAX_OPEN_SUBMISSIONS": whole(1, 1_000_000),

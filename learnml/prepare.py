@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
 from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
 
 from courses.accounts import names
 from courses.services import publish_outdated
 from grader.services.exercises import render_outdated
-from learnml import demo
+from learnml import demo, former_files
 from learnml.roles import make_roles
 from learnml.settings.secret import keep_secret_key, keep_worker_key
 from learnml.supervisor import fingerprint
@@ -59,14 +61,19 @@ def _mark(digest: str) -> None:
 
 
 def prepare_static_files(say: Say) -> None:
-    """Collect and compress the static files unless they are the same as last time."""
+    """Collect and compress the static files unless they are the same as last time.
+
+    Those of releases before are kept for as long as the settings say.
+    """
     digest = fingerprint.static_fingerprint(settings.BASE_DIR)
     root = Path(settings.STATIC_ROOT)
-    if fingerprint.static_is_prepared(root, digest):
-        return
-    say("Collecting and compressing the static files ...")
-    call_command("collectstatic", interactive=False, verbosity=0, clear=True)
-    fingerprint.static_note(root).write_text(digest)
+    if not fingerprint.static_is_prepared(root, digest):
+        say("Collecting and compressing the static files ...")
+        former_files.retire(root, timezone.now())
+        call_command("collectstatic", interactive=False, verbosity=0)
+        fingerprint.static_note(root).write_text(digest)
+    kept_for = timedelta(days=settings.FORMER_FILES_DAYS)
+    former_files.forget_old(root, timezone.now(), kept_for)
 
 
 def prepare_secret_key() -> None:

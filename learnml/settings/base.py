@@ -186,6 +186,10 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = read("LEARNML_STATIC_ROOT", str(DATA_DIR / "static"))
+# How long files that an update replaced are kept for pages that are still open.
+FORMER_FILES_DAYS = read("LEARNML_FORMER_FILES_DAYS", 14)
+# A former release's files may be kept by browsers for good as well.
+WHITENOISE_IMMUTABLE_FILE_TEST = r"\.[0-9a-f]{12}\.\w+$"
 # Of no use to other sites' scripts.
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 STORAGES = {

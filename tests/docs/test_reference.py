@@ -21,6 +21,7 @@ PREFIXES = {
     "LEARNML_ALLOWED",
     "LEARNML_TRUSTED",
     "LEARNML_STATIC",
+    "LEARNML_FORMER",
     # The macros that kernels see on a processor.
     *("LEARNML_CPU", "LEARNML_ENTRIES", "LEARNML_VARIABLES"),
 }

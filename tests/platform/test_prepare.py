@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import RequestFactory
+from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from learnml import prepare
@@ -107,6 +114,93 @@ def test_static_files_are_named_by_content_compressed_and_made_once(
     assert list(root.glob("css/*.????????????.css.gz"))
     assert list(root.glob("admin/css/*.css.br"))
     assert not (root / "rest_framework").exists()
+
+
+@pytest.fixture
+def release(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], str]:
+    """Return a function that prepares a release with this style sheet and returns its address."""
+    from django.contrib.staticfiles.storage import staticfiles_storage
+
+    source = tmp_path / "source" / "css"
+    source.mkdir(parents=True)
+    settings.STATICFILES_DIRS = [tmp_path / "source"]
+    settings.STATIC_ROOT = str(tmp_path / "static")
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "learnml.static_files.StaticFilesStorage"},
+    }
+
+    def make(css: str) -> str:
+        path = source / "site.css"
+        path.write_text(css)
+        # As after unpacking: a file is no newer than what was collected from another release.
+        os.utime(path, (0, 0))
+        monkeypatch.setattr(fingerprint, "static_fingerprint", lambda base_dir: css)
+        prepare.prepare_static_files(lambda text: None)
+        staticfiles_storage.hashed_files = staticfiles_storage.load_manifest()[0]
+        return str(staticfiles_storage.url("css/site.css"))
+
+    return make
+
+
+def served(settings: Settings, address: str) -> Any:
+    """Return what a server that starts now answers, as one that runs does for what it found."""
+    from django.http import HttpResponseNotFound
+    from whitenoise.middleware import WhiteNoiseMiddleware
+
+    server = WhiteNoiseMiddleware(lambda request: HttpResponseNotFound(), settings=settings)
+    return server(RequestFactory().get(address, headers={"Accept-Encoding": "br"}))
+
+
+def test_a_page_left_open_over_updates_still_gets_its_files_for_a_while(
+    settings: Settings, tmp_path: Path, release: Callable[[str], str]
+) -> None:
+    root = tmp_path / "static"
+    first = release("a { color: red } /* one */" + "b {}" * 100)
+    (root / "css" / "gone.css").write_text("From a file that a release no longer has.")
+    second = release("a { color: green }" + "b {}" * 100)
+    assert first != second
+    assert not (root / "css" / "gone.css").exists()
+    for address in (first, second):
+        response = served(settings, address)
+        assert response.status_code == 200
+        assert response["Content-Encoding"] == "br"
+        assert "immutable" in response["Cache-Control"]
+    assert "green" in (root / "css" / "site.css").read_text()
+    # A release that goes back makes it today's again.
+    assert release("a { color: red } /* one */" + "b {}" * 100) == first
+    noted = json.loads((root / "former.json").read_text())
+    assert list(noted) == [second.removeprefix("/static/")]
+    # Time passes; a start without an update forgets what is too old.
+    long_ago = (timezone.now() - timedelta(days=15)).isoformat()
+    (root / "former.json").write_text(json.dumps(dict.fromkeys(noted, long_ago)))
+    settings.FORMER_FILES_DAYS = 16
+    prepare.prepare_static_files(lambda text: None)
+    assert served(settings, second).status_code == 200
+    settings.FORMER_FILES_DAYS = 14
+    prepare.prepare_static_files(lambda text: None)
+    assert served(settings, second).status_code == 404
+    assert served(settings, first).status_code == 200
+    assert not list(root.glob(second.removeprefix("/static/") + "*"))
+
+
+def test_an_update_that_was_interrupted_loses_no_file_of_a_page(
+    tmp_path: Path, release: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = release("a { color: red }")
+
+    def interrupted(*arguments: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(prepare, "call_command", interrupted)
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                release("a { color: green }")
+    release("a { color: green }")
+    assert (tmp_path / "static" / first.removeprefix("/static/")).is_file()
 
 
 def test_own_files_are_compressed_best(settings: Settings) -> None:
