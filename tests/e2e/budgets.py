@@ -28,7 +28,7 @@ PAGES = {
     "third chapter": Budget("/courses/learn-ml-from-scratch/make-it-fast/", 150),
     "chapter, signed in": Budget(CHAPTER_PATH, 150, signed_in=True),
     # The editor is loaded by scripts that load each other, when it comes near.
-    "exercise": Budget("/exercises/rmsnorm/", 300, requests=18, signed_in=True),
+    "exercise": Budget("/exercises/rmsnorm/", 300, requests=20, signed_in=True),
     "verdict": Budget("{verdict}", 150, signed_in=True),
     "dashboard": Budget("/dashboard/", 60, signed_in=True),
     "search": Budget("/search/?q=rstd", 60),
