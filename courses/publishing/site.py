@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from django.contrib.staticfiles import finders
 from django.core.exceptions import SuspiciousFileOperation
 
+from courses.content.exporter import stored_content
 from courses.content.schema import ChapterContent
 from courses.models import Chapter, ChapterRevision, Course
 
@@ -118,8 +119,6 @@ class StoredSite:
         revision = ChapterRevision.objects.filter(pk=chapter.current_revision_id).first()
         if revision is not None:
             return _target_of_revision(revision)
-        from courses.content.exporter import stored_content
-
         return target_of(stored_content(chapter))
 
 
