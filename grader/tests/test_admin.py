@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from grader import services
 from grader.models import Submission, WorkerNode
-from grader.tests.messages import attempt_of, grade_on_cpu, grade_on_gpu, returned, verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import attempt_of, grade_on_cpu, grade_on_gpu, returned, verdict, worker
 
 Submit = Callable[..., Submission]
 MODELS = ("submission", "gradingattempt", "workernode", "apitoken", "auditentry")
@@ -27,7 +26,7 @@ def staff(client: Client, grader: User) -> Client:
 @pytest.fixture
 def rows(submit: Submit, learner: User) -> dict[str, Any]:
     submission = submit("x = '<script>alert(1)</script>'")
-    tasks.record_verdict(verdict(submission, "wrong_answer"))
+    worker.record_verdict(verdict(submission, "wrong_answer"))
     token, _ = services.create_token(learner, "laptop", ["read"])
     node = WorkerNode.objects.create(name="node-1", tracks=["numpy"], last_seen_at=timezone.now())
     return {
@@ -121,7 +120,7 @@ def test_a_second_verdict_and_what_nodes_gave_back_are_shown(
 ) -> None:
     submission = kernels()
     grade_on_cpu(submission)
-    committed(tasks.record_return, returned(submission, "Its GPU is <gone>."))
+    committed(worker.record_return, returned(submission, "Its GPU is <gone>."))
     grade_on_gpu(submission, "wrong_answer")
     url = reverse("admin:grader_submission_change", args=[submission.pk])
     page = staff.get(url).content.decode()

@@ -13,8 +13,7 @@ from grader.api import schema
 from grader.models import Exercise
 from grader.tests.calls import ROOT, Api, Submit, assert_problem, basic
 from grader.tests.conftest import SOURCE
-from grader.tests.messages import verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import verdict, worker
 
 CONTRACT = Path(__file__).parent / "contract"
 
@@ -51,12 +50,12 @@ class TestContract:
 
     def test_submission_with_its_report(self, api: Api, learner: User, submit: Submit) -> None:
         submission = submit()
-        tasks.record_verdict(verdict(submission, "wrong_answer"))
+        worker.record_verdict(verdict(submission, "wrong_answer"))
         response = api(learner).get(f"{ROOT}/submissions/{submission.public_id}/")
         assert_contract("submission_finished", response.json())
 
     def test_list_of_submissions(self, api: Api, learner: User, submit: Submit) -> None:
-        tasks.record_verdict(verdict(submit()))
+        worker.record_verdict(verdict(submit()))
         response = api(learner).get(
             f"{ROOT}/submissions/?exercise=rmsnorm&state=finished&page_size=50"
         )
@@ -205,7 +204,7 @@ class TestDetail:
         for tags in ("*", f'"other", W/{etag}'):
             assert client.get(url, headers={"If-None-Match": tags}).status_code == 304
         assert client.get(url, headers={"If-None-Match": '"other"'}).status_code == 200
-        tasks.record_verdict(verdict(submission))
+        worker.record_verdict(verdict(submission))
         changed = client.get(url, headers={"If-None-Match": etag})
         assert changed.json()["outcome"] == "accepted"
         assert changed["ETag"] != etag
@@ -214,6 +213,6 @@ class TestDetail:
         submission, client = submit(), api(learner)
         url = f"{ROOT}/submissions/{submission.public_id}/resubmit/"
         assert_problem(client.post(url), 409, "not_resubmittable")
-        tasks.record_verdict(verdict(submission, "not_gradable"))
+        worker.record_verdict(verdict(submission, "not_gradable"))
         assert client.get(url.removesuffix("resubmit/")).json()["counts_as_attempt"] is False
         assert client.post(url).json()["state"] == "queued"

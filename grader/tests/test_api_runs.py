@@ -14,7 +14,7 @@ from django.utils import timezone
 from courses.models import Chapter, ChapterRevision
 from grader.api.runs import RunSerializer
 from grader.models import CodeRun, Exercise, Submission
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import worker
 
 from .calls import ROOT, Api, Submit, assert_problem
 from .conftest import SOURCE, FakeBroker
@@ -40,7 +40,7 @@ def answer(outcome: str = "completed", **report: Any) -> None:
     """Answer the run as a worker would."""
     run = CodeRun.objects.get()
     message = {"version": 1, "run": run.public_id, "lease": run.lease, "node": "node-1"}
-    tasks.record_run({**message, "outcome": outcome, "report": report})
+    worker.record_run({**message, "outcome": outcome, "report": report})
 
 
 def test_a_program_is_run_and_its_output_read(

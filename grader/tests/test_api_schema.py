@@ -30,8 +30,7 @@ from schemathesis.specs.openapi.checks import (
 from grader import services
 from grader.api import schema
 from grader.models import Exercise, Submission, WorkerNode
-from grader.tests.messages import verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import verdict, worker
 
 CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
 
@@ -89,7 +88,7 @@ def world(learner: User, grader: User, exercise: Exercise) -> dict[str, str]:
     from django.utils import timezone
 
     submission = services.submit(learner, exercise, "numpy", "x = 1")
-    tasks.record_verdict(verdict(submission, "wrong_answer"))
+    worker.record_verdict(verdict(submission, "wrong_answer"))
     services.submit(learner, exercise, "numpy", "x = 2")
     WorkerNode.objects.create(
         name="n", queue="cpu", tracks=["numpy"], devices=[], last_seen_at=timezone.now()

@@ -21,7 +21,7 @@ from grader.models import AuditEntry, Exercise, Extension, Submission
 from grader.services.errors import DecisionRefused, NotAllowed
 from grader.tests import messages
 from grader.tests.calls import ROOT, Api, Submit
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import worker
 from grader.web.panels import exercises_panel
 
 NOON = datetime(2027, 5, 31, 12, 0, tzinfo=UTC)
@@ -133,7 +133,7 @@ class TestNothingLaterMakesItLate:
         return submission
 
     def test_a_verdict_after_the_deadline(self, waiting: Submission) -> None:
-        tasks.record_verdict(messages.verdict(waiting))
+        worker.record_verdict(messages.verdict(waiting))
         waiting.refresh_from_db()
         deadline = deadlines.deadline_of(waiting)
         assert deadline is not None
@@ -144,9 +144,9 @@ class TestNothingLaterMakesItLate:
     def test_a_gpus_verdict_after_the_deadline(self, kernels: Submit, exercise: Exercise) -> None:
         submission = kernels()
         due(exercise, submission.created_at)
-        tasks.record_verdict(messages.verdict(submission))
+        worker.record_verdict(messages.verdict(submission))
         device = messages.from_a_gpu_node(messages.verdict(submission), submission)
-        tasks.record_verdict(device)
+        worker.record_verdict(device)
         submission.refresh_from_db()
         assert submission.second.outcome == "accepted"
         assert not late_by_database(submission)
@@ -154,10 +154,10 @@ class TestNothingLaterMakesItLate:
     def test_a_regrade_after_the_deadline(
         self, waiting: Submission, grader: User, committed: Any
     ) -> None:
-        tasks.record_verdict(messages.verdict(waiting, "wrong_answer"))
+        worker.record_verdict(messages.verdict(waiting, "wrong_answer"))
         chosen = Submission.objects.filter(pk=waiting.pk)
         run = committed(services.start_regrade, grader, chosen, {})
-        tasks.record_verdict(messages.verdict(waiting))
+        worker.record_verdict(messages.verdict(waiting))
         run.refresh_from_db()
         services.commit_regrade(grader, run, "all")
         waiting.refresh_from_db()
@@ -167,7 +167,7 @@ class TestNothingLaterMakesItLate:
     def test_sending_again_what_the_platform_failed_to_grade(
         self, waiting: Submission, learner: User
     ) -> None:
-        tasks.record_verdict(messages.verdict(waiting, "not_gradable"))
+        worker.record_verdict(messages.verdict(waiting, "not_gradable"))
         services.resubmit(learner, waiting)
         assert waiting.state == "queued"
         assert not late_by_database(waiting)
@@ -428,7 +428,7 @@ def test_a_regrade_can_choose_by_lateness(
 ) -> None:
     due(exercise, NOON)
     for at in (NOON, NOON + timedelta(minutes=1)):
-        tasks.record_verdict(messages.verdict(handed_in(at)))
+        worker.record_verdict(messages.verdict(handed_in(at)))
     body = {"dry_run": True, "filter": {"late": True}}
     run = api(grader, "read", "grade").post(f"{ROOT}/regrades/", body, format="json").json()
     assert run["filter"] == {"late": True}

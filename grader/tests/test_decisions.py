@@ -15,8 +15,7 @@ from grader import services
 from grader.models import AuditEntry, Outcome, Submission
 from grader.services.errors import DecisionRefused, NotAllowed, NotDecidable
 from grader.tests.calls import ROOT, Api, Submit, assert_problem
-from grader.tests.messages import verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import verdict, worker
 
 REASON = "The pickled helper is harmless: the results are your own."
 
@@ -25,7 +24,7 @@ REASON = "The pickled helper is harmless: the results are your own."
 def flagged(submit: Submit) -> Submission:
     submission = submit()
     report = {"failure": {"message": "The program forged the end."}, "notes": ["A note."]}
-    tasks.record_verdict(verdict(submission, "flagged", report=report))
+    worker.record_verdict(verdict(submission, "flagged", report=report))
     submission.refresh_from_db()
     assert submission.outcome == Outcome.FLAGGED
     return submission
@@ -78,7 +77,7 @@ class TestService:
     ) -> None:
         submission = submit()
         if outcome:
-            tasks.record_verdict(verdict(submission, outcome))
+            worker.record_verdict(verdict(submission, outcome))
         with pytest.raises(NotDecidable):
             services.decide_flagged(submission, grader, "wrong_answer", REASON)
 

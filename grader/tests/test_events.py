@@ -29,8 +29,7 @@ from grader.models import (
     Submission,
 )
 from grader.tests.calls import ROOT, Api, Submit, assert_problem
-from grader.tests.messages import progress, verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import progress, verdict, worker
 from grader.tests.test_api_schema import described
 
 Read = Callable[..., dict[str, Any]]
@@ -57,7 +56,7 @@ def kinds(answer: dict[str, Any]) -> list[str]:
 
 
 def lose(submission: Submission) -> None:
-    tasks.record_progress(progress(submission))
+    worker.record_progress(progress(submission))
     GradingAttempt.objects.filter(state="running").update(
         heartbeat_at=timezone.now() - timedelta(seconds=60)
     )
@@ -68,8 +67,8 @@ def test_a_usual_life(submit: Submit, read: Read) -> None:
     submission = submit()
     first = read(submission)
     assert (kinds(first), first["last"], first["is_final"]) == (["submitted"], 1, False)
-    tasks.record_progress(progress(submission, "claimed"))
-    tasks.record_verdict(verdict(submission))
+    worker.record_progress(progress(submission, "claimed"))
+    worker.record_verdict(verdict(submission))
     rest = read(submission, after=first["last"])
     assert (kinds(rest), rest["last"], rest["is_final"]) == (["claimed", "graded"], 3, True)
     graded = rest["events"][-1]
@@ -87,7 +86,7 @@ def test_losses_sending_again_and_the_end(submit: Submit, read: Read, learner: U
         step(submission)
         seen += read(submission, after=len(seen))["events"]
     services.resubmit(learner, Submission.objects.get())
-    tasks.record_verdict(verdict(submission, "flagged"))
+    worker.record_verdict(verdict(submission, "flagged"))
     seen += read(submission, after=len(seen))["events"]
     assert [event["kind"] for event in seen] == [
         *("submitted", "claimed", "lost", "retried", "claimed", "lost"),
@@ -101,15 +100,15 @@ def test_losses_sending_again_and_the_end(submit: Submit, read: Read, learner: U
 
 def test_what_graders_do(submit: Submit, read: Read, grader: User) -> None:
     submission = submit()
-    tasks.record_verdict(verdict(submission, "wrong_answer"))
+    worker.record_verdict(verdict(submission, "wrong_answer"))
     run = services.start_regrade(grader, Submission.objects.all(), {})
-    tasks.record_verdict(verdict(submission, "flagged"))
+    worker.record_verdict(verdict(submission, "flagged"))
     before = read(submission)
     assert kinds(before) == ["submitted", "claimed", "graded"]
     services.commit_regrade(grader, run, "all")
     services.undo_regrade(grader, run)
     run = services.start_regrade(grader, Submission.objects.all(), {})
-    tasks.record_verdict(verdict(submission, "flagged"))
+    worker.record_verdict(verdict(submission, "flagged"))
     services.commit_regrade(grader, run, "all")
     services.decide_flagged(Submission.objects.get(), grader, "accepted", "It is fine.")
     after = read(submission, after=before["last"])
@@ -225,7 +224,7 @@ def test_an_imported_submission_without_attempts_has_its_moments(
     submit: Submit, read: Read
 ) -> None:
     submission = submit()
-    tasks.record_verdict(verdict(submission, "wrong_answer"))
+    worker.record_verdict(verdict(submission, "wrong_answer"))
     GradingAttempt.objects.all().delete()
     events = read(submission)["events"]
     assert [(event["kind"], event["outcome"], event["score"]) for event in events] == [
@@ -236,7 +235,7 @@ def test_an_imported_submission_without_attempts_has_its_moments(
 
 def test_entries_of_former_releases_are_told(submit: Submit, read: Read) -> None:
     submission = submit()
-    tasks.record_verdict(verdict(submission, "wrong_answer"))
+    worker.record_verdict(verdict(submission, "wrong_answer"))
     target = f"submission:{submission.public_id}"
     told = {"score": 0.5, "reason": "As then."}
     AuditEntry.objects.create(target=target, action="override.set", detail=told)

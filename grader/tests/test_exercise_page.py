@@ -15,8 +15,7 @@ from django.urls import reverse
 from gpu_worker.exercises import get, slugs
 from grader.models import Exercise, Submission
 from grader.templatetags.speed import roofline
-from grader.tests.messages import full_report, verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import full_report, verdict, worker
 from grader.web.hints import hints as find_hints
 from grader.web.words import FAMILIES, LAYOUTS, in_words, inputs_text, layout_text
 
@@ -289,7 +288,7 @@ def test_the_failing_line_is_marked_in_source_and_editor(signed_in: Client, subm
     submission = submit("import numpy\nboom()\n")
     failure = {"message": "Loading your file raised NameError.", "line": 2}
     report = full_report(False) | {"failure": failure, "mistakes": []}
-    tasks.record_verdict(verdict(submission, "runtime_error", report=report))
+    worker.record_verdict(verdict(submission, "runtime_error", report=report))
     page = signed_in.get(submission.get_absolute_url()).content.decode()
     assert '<span class="line is-marked" id="source-line-2"' in page
     assert '<a href="#source-line-2">Line 2</a> <code translate="no">boom()</code>' in page

@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from grader.models import Submission
-from grader.tests.messages import full_report, verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import full_report, verdict, worker
 
 MANGLED: dict[str, Any] = {
     "nan": float("nan"),
@@ -86,7 +85,7 @@ def test_a_mangled_verdict_never_breaks_the_page(
     client.force_login(learner)
     for number, place in enumerate(PLACES):
         submission = submit(f"x = {number}")
-        tasks.record_verdict(mangle(verdict(submission, "wrong_answer"), place, value))
+        worker.record_verdict(mangle(verdict(submission, "wrong_answer"), place, value))
         submission.refresh_from_db()
         assert submission.outcome != "accepted"
         if number % 5 == 0 or submission.outcome:
@@ -107,7 +106,7 @@ def test_a_verdict_with_a_missing_or_unknown_key_never_passes(
     del inner[place[-1]]
     if isinstance(inner, dict):
         inner["unknown"] = 1
-    tasks.record_verdict(message)
+    worker.record_verdict(message)
     assert_readable(client, submission)
 
 
@@ -139,7 +138,7 @@ def test_any_json_in_any_place_leaves_a_readable_page(
     Submission.objects.all().delete()
     client.force_login(learner)
     submission = submit()
-    tasks.record_verdict(mangle(verdict(submission, "wrong_answer"), place, value))
+    worker.record_verdict(mangle(verdict(submission, "wrong_answer"), place, value))
     assert_readable(client, submission)
 
 
@@ -149,7 +148,7 @@ def test_what_a_program_printed_is_stored_without_nul_and_shown_escaped(
     submission = submit()
     printed = "\0\ud800\x1b[31m<img src=x onerror=alert(1)>\u202e" + "y" * 10_000
     report = {**full_report(False), "output": printed}
-    tasks.record_verdict(verdict(submission, "runtime_error", report=report))
+    worker.record_verdict(verdict(submission, "runtime_error", report=report))
     client.force_login(learner)
     text = assert_readable(client, submission)
     assert submission.outcome == "runtime_error"

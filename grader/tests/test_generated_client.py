@@ -25,8 +25,7 @@ from grader.api.completion import operations
 from grader.api.schema import CHECKED_IN
 from grader.models import Exercise, Submission
 from grader.tests.calls import Submit
-from grader.tests.messages import verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import verdict, worker
 from grader.tests.test_api_schema import described
 
 NAME = "learnml_client"
@@ -107,7 +106,7 @@ def test_it_filters_and_follows_three_pages(
     for number in range(7):
         submission = submit(f"x = {number}")
         outcome = "wrong_answer" if number < 5 else "accepted"
-        tasks.record_verdict(verdict(submission, outcome))
+        worker.record_verdict(verdict(submission, outcome))
         wanted += [submission.public_id] if number < 5 else []
     listing = call(generated, "submissions.submissions_list")
     client = client_of(grader, "read", "grade")
@@ -144,7 +143,7 @@ def test_it_writes_with_the_tag_that_it_was_given(
 ) -> None:
     models = importlib.import_module(f"{generated}.models")
     submission = submit()
-    tasks.record_verdict(verdict(submission, "wrong_answer", score=0.25))
+    worker.record_verdict(verdict(submission, "wrong_answer", score=0.25))
     client = client_of(grader, "read", "submit", "grade")
     read = call(generated, "submissions.submissions_retrieve")
     seen = read.sync_detailed(submission.public_id, client=client)

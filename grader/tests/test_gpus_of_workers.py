@@ -13,7 +13,7 @@ from gpu_worker.protocol import GpuReport, NodeReport
 from grader import waiting
 from grader.models import WorkerNode
 from grader.tests.calls import ROOT, Api
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import worker
 
 SICK = GpuReport(
     uuid="GPU-2",
@@ -50,13 +50,13 @@ def report(*gpus: GpuReport, **changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def node(db: None) -> WorkerNode:
-    tasks.record_node(report(WELL, SICK))
+    worker.record_node(report(WELL, SICK))
     return WorkerNode.objects.get()
 
 
 def test_the_last_report_of_the_devices_is_kept(node: WorkerNode) -> None:
     assert [gpu["state"] for gpu in node.gpus] == ["ready", "quarantined"]
-    tasks.record_node(report(WELL))
+    worker.record_node(report(WELL))
     node.refresh_from_db()
     assert [GpuReport.from_message(gpu) for gpu in node.gpus] == [WELL]
 
@@ -64,13 +64,13 @@ def test_the_last_report_of_the_devices_is_kept(node: WorkerNode) -> None:
 def test_a_report_from_before_there_were_devices_is_still_taken(db: None) -> None:
     message = report()
     del message["gpus"]
-    tasks.record_node(message)
+    worker.record_node(message)
     assert WorkerNode.objects.get().gpus == []
 
 
 @pytest.mark.parametrize("change", [{"state": "on fire"}, {"memory_megabytes": -1}, {"x": 1}])
 def test_a_report_that_follows_no_protocol_is_not_kept(db: None, change: dict[str, Any]) -> None:
-    tasks.record_node(report(gpus=[{**WELL.to_message(), **change}]))
+    worker.record_node(report(gpus=[{**WELL.to_message(), **change}]))
     assert not WorkerNode.objects.exists()
 
 
@@ -101,7 +101,7 @@ def test_the_admin_shows_states_facts_and_reasons_and_escapes_them(
 
 
 def test_the_admin_says_that_a_worker_has_no_device(db: None, client: Client, grader: User) -> None:
-    tasks.record_node(report())
+    worker.record_node(report())
     client.force_login(grader)
     url = reverse("admin:grader_workernode_change", args=[WorkerNode.objects.get().pk])
     assert "reports no NVIDIA device" in client.get(url).content.decode()
@@ -109,11 +109,11 @@ def test_the_admin_says_that_a_worker_has_no_device(db: None, client: Client, gr
 
 def test_the_limits_of_runs_are_kept_and_shown(api: Api, client: Client, grader: User) -> None:
     limits = {"processes": 1.0, "open_files": 64.0, "stack_megabytes": 64.0}
-    tasks.record_node(report(limits=limits))
+    worker.record_node(report(limits=limits))
     (found,) = api(grader, "grade").get(f"{ROOT}/workers/").json()["nodes"]
     assert found["limits"] == limits
     client.force_login(grader)
     url = reverse("admin:grader_workernode_change", args=[WorkerNode.objects.get().pk])
     assert "processes: 1; open files: 64; stack: 64 MB" in client.get(url).content.decode()
-    tasks.record_node(report())
+    worker.record_node(report())
     assert "not reported" in client.get(url).content.decode(), "the last report counts"

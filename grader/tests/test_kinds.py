@@ -38,8 +38,8 @@ from .messages import (
     progress,
     returned,
     verdict,
+    worker,
 )
-from .messages import worker as tasks
 
 pytestmark = pytest.mark.django_db
 Submit = Callable[..., Submission]
@@ -80,7 +80,7 @@ def test_the_processors_verdict_holds_while_the_devices_is_awaited(kernels: Subm
     assert outcomes(submission) == ("accepted", None)
     assert RequirementMet.objects.count() == 1
     version = stored(submission).version
-    tasks.record_progress(from_a_gpu_node(progress(submission, case=3, cases=9), submission))
+    worker.record_progress(from_a_gpu_node(progress(submission, case=3, cases=9), submission))
     second = stored(submission).second
     assert (second.state, second.case, second.cases) == ("running", 3, 9)
     grade_on_gpu(submission, "wrong_answer")
@@ -171,10 +171,10 @@ class TestReturned:
     ) -> None:
         submission = kernels()
         grade_on_cpu(submission)
-        tasks.record_progress(from_a_gpu_node(progress(submission), submission))
+        worker.record_progress(from_a_gpu_node(progress(submission), submission))
         given_back = attempt_of(submission, "device")
         late = from_a_gpu_node(verdict(submission), submission)
-        committed(tasks.record_return, returned(submission))
+        committed(worker.record_return, returned(submission))
         given_back.refresh_from_db()
         assert (given_back.state, given_back.outcome) == ("returned", "not_gradable")
         assert (given_back.end_reason, given_back.node) == ("Its GPU is gone.", "gpu-node")
@@ -193,17 +193,17 @@ class TestReturned:
     ) -> None:
         submission = kernels()
         message = returned(submission)
-        committed(tasks.record_return, message)
-        committed(tasks.record_return, message)
+        committed(worker.record_return, message)
+        committed(worker.record_return, message)
         assert submission.attempts.filter(kind="device").count() == 2
 
     def test_given_back_once_more_it_waits_until_its_node_may_have_noticed(
         self, kernels: Submit, broker: FakeBroker, committed: Any
     ) -> None:
         submission = kernels()
-        committed(tasks.record_return, returned(submission))
+        committed(worker.record_return, returned(submission))
         broker.sent.clear()
-        committed(tasks.record_return, returned(submission))
+        committed(worker.record_return, returned(submission))
         assert services.send_outbox() == 0
         message = OutboxMessage.objects.get(attempt=attempt_of(submission, "device"))
         assert message.locked_until is not None
@@ -225,7 +225,7 @@ class TestReturned:
         grade_on_cpu(submission)
         for _ in range(limits.max_returns() + 1):
             assert outcomes(submission) == ("accepted", None)
-            committed(tasks.record_return, returned(submission))
+            committed(worker.record_return, returned(submission))
         assert outcomes(submission) == ("accepted", "not_gradable")
         message = stored(submission).second.report["failure"]["message"]
         assert message.startswith("This submission was given back 6 times by the nodes")
@@ -234,15 +234,15 @@ class TestReturned:
 
     def test_what_is_no_such_message_is_left(self, kernels: Submit) -> None:
         submission = kernels()
-        tasks.record_return({**returned(submission), "reason": ""})
-        tasks.record_return(None)
+        worker.record_return({**returned(submission), "reason": ""})
+        worker.record_return(None)
         assert attempt_of(submission, "device").state == AttemptState.QUEUED
 
 
 class TestLost:
     def sweep(self, submission: Submission, committed: Any) -> None:
         silent_since = timezone.now() - limits.heartbeat_timeout() - timedelta(seconds=1)
-        tasks.record_progress(from_a_gpu_node(progress(submission), submission))
+        worker.record_progress(from_a_gpu_node(progress(submission), submission))
         submission.attempts.filter(state="running").update(heartbeat_at=silent_since)
         committed(services.requeue_lost)
 
@@ -355,8 +355,8 @@ class TestPeople:
 def test_what_happened_is_told_of_both_kinds(kernels: Submit, committed: Any) -> None:
     submission = kernels()
     grade_on_cpu(submission, "wrong_answer")
-    tasks.record_progress(from_a_gpu_node(progress(submission), submission))
-    committed(tasks.record_return, returned(submission))
+    worker.record_progress(from_a_gpu_node(progress(submission), submission))
+    committed(worker.record_return, returned(submission))
     grade_on_gpu(submission)
     told = events.events_of(stored(submission))
     assert [(event.kind.value, event.detail["kind"]) for event in told] == [

@@ -24,8 +24,7 @@ from grader.models import (
 )
 from grader.services import Recorded
 from grader.tests.conftest import FakeBroker
-from grader.tests.messages import attempt_of, group, progress, report, verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import attempt_of, group, progress, report, verdict, worker
 
 Submit = Callable[..., Submission]
 
@@ -59,15 +58,15 @@ def test_every_phase_has_a_text(phase: Phase) -> None:
 
 def test_a_submission_goes_from_queued_to_its_verdict(submit: Submit) -> None:
     submission = submit()
-    tasks.record_progress(progress(submission, "claimed"))
+    worker.record_progress(progress(submission, "claimed"))
     assert stored(submission).state == SubmissionState.CLAIMED
     assert stored(submission).claimed_at is not None
-    tasks.record_progress(progress(submission, "setting_up"))
-    tasks.record_progress(progress(submission, "running", case=3, cases=9))
+    worker.record_progress(progress(submission, "setting_up"))
+    worker.record_progress(progress(submission, "running", case=3, cases=9))
     now = stored(submission)
     assert (now.state, now.phase, now.case, now.cases) == ("running", "running", 3, 9)
     assert outcomes.phase_text(now.phase, now.case, now.cases).endswith("case 3 of 9.")
-    tasks.record_verdict(verdict(submission))
+    worker.record_verdict(verdict(submission))
     done = stored(submission)
     assert (done.state, done.outcome, done.score) == ("finished", "accepted", 1.0)
     assert done.report["groups"][0]["title"] == "Basics"
@@ -78,14 +77,14 @@ def test_a_submission_goes_from_queued_to_its_verdict(submit: Submit) -> None:
 @pytest.mark.parametrize("outcome", [value for value in Outcome.values if value != "accepted"])
 def test_scores_belong_to_outcomes_that_are_scored(submit: Submit, outcome: str) -> None:
     submission = submit()
-    tasks.record_verdict(verdict(submission, outcome))
+    worker.record_verdict(verdict(submission, outcome))
     expected = None if outcome in ("flagged", "not_gradable") else 0.25
     assert (stored(submission).outcome, stored(submission).score) == (outcome, expected)
 
 
 def test_an_acceptance_is_whole_even_if_weights_round(submit: Submit) -> None:
     submission = submit()
-    tasks.record_verdict(verdict(submission, score=0.9999999))
+    worker.record_verdict(verdict(submission, score=0.9999999))
     assert stored(submission).score == 1.0
 
 
@@ -93,14 +92,14 @@ def test_an_acceptance_meets_the_chapters_requirement_once(
     submit: Submit, learner: User, chapter: Chapter
 ) -> None:
     for source in ("x = 1", "x = 2"):
-        tasks.record_verdict(verdict(submit(source)))
+        worker.record_verdict(verdict(submit(source)))
     met = RequirementMet.objects.get()
     assert (met.name, met.chapter, met.learner.user) == ("exercise:rmsnorm", chapter, learner)
     assert ChapterCompletion.objects.count() == 1
 
 
 def test_a_failure_meets_no_requirement(submit: Submit) -> None:
-    tasks.record_verdict(verdict(submit(), "wrong_answer"))
+    worker.record_verdict(verdict(submit(), "wrong_answer"))
     assert not RequirementMet.objects.exists()
 
 
@@ -108,7 +107,7 @@ class TestLease:
     def test_the_second_delivery_of_a_verdict_changes_nothing(self, submit: Submit) -> None:
         submission = submit()
         message = verdict(submission)
-        tasks.record_verdict(message)
+        worker.record_verdict(message)
         before = Submission.objects.values().get()
         again = Verdict.from_message({**message, "outcome": "wrong_answer", "score": 0.0})
         assert services.record_verdict(again) is Recorded.STALE
@@ -122,26 +121,26 @@ class TestLease:
         submission, neighbour = submit("x = 1"), submit("x = 2")
         foreign = {"lease": "0" * 32, "submission": neighbour.public_id}[field]
         with caplog.at_level(logging.WARNING):
-            tasks.record_verdict({**verdict(submission), field: foreign})
+            worker.record_verdict({**verdict(submission), field: foreign})
         assert set(Submission.objects.values_list("state", flat=True)) == {"queued"}
         assert "changes nothing" in caplog.text
 
     def test_progress_after_the_verdict_changes_nothing(self, submit: Submit) -> None:
         submission = submit()
         late = progress(submission, "running", case=1, cases=9)
-        tasks.record_verdict(verdict(submission))
+        worker.record_verdict(verdict(submission))
         before = Submission.objects.values().get()
-        tasks.record_progress(late)
+        worker.record_progress(late)
         assert Submission.objects.values().get() == before
         assert attempt_of(submission).state == AttemptState.FINISHED
 
     def test_progress_that_was_overtaken_only_renews_the_heartbeat(self, submit: Submit) -> None:
         submission = submit()
-        tasks.record_progress(progress(submission, "running", case=5, cases=9))
+        worker.record_progress(progress(submission, "running", case=5, cases=9))
         old = timezone.now() - timedelta(seconds=25)
         GradingAttempt.objects.update(heartbeat_at=old)
         for late in (progress(submission, "claimed"), progress(submission, "running", case=2)):
-            tasks.record_progress(late)
+            worker.record_progress(late)
         now = stored(submission)
         assert (now.state, now.phase, now.case) == ("running", "running", 5)
         assert attempt_of(submission).state == AttemptState.RUNNING
@@ -149,24 +148,24 @@ class TestLease:
 
     def test_a_second_worker_with_the_same_job_shows_its_own_progress(self, submit: Submit) -> None:
         submission = submit()
-        tasks.record_progress(progress(submission, "running", case=5, cases=9))
-        tasks.record_progress(progress(submission, "claimed", node="node-2"))
+        worker.record_progress(progress(submission, "running", case=5, cases=9))
+        worker.record_progress(progress(submission, "claimed", node="node-2"))
         assert (stored(submission).state, stored(submission).case) == ("claimed", 0)
-        tasks.record_verdict(verdict(submission, node="node-2"))
+        worker.record_verdict(verdict(submission, node="node-2"))
         assert services.record_verdict(Verdict.from_message(verdict(submission))) is Recorded.STALE
 
     def test_a_heartbeat_without_news_does_not_change_the_etag(self, submit: Submit) -> None:
         submission = submit()
         message = progress(submission, "running", case=5, cases=9)
-        tasks.record_progress(message)
+        worker.record_progress(message)
         version = stored(submission).version
-        tasks.record_progress(message)
+        worker.record_progress(message)
         assert stored(submission).version == version
 
 
 class TestLostWorkers:
     def lose(self, submission: Submission, commit: Callable[..., Any]) -> services.Swept:
-        tasks.record_progress(progress(submission, "running", case=1, cases=9))
+        worker.record_progress(progress(submission, "running", case=1, cases=9))
         silent_since = timezone.now() - timedelta(seconds=31)
         submission.attempts.filter(state="running").update(heartbeat_at=silent_since)
         return commit(services.requeue_lost)
@@ -205,10 +204,10 @@ class TestLostWorkers:
         submission = submit()
         zombie, zombie_alive = verdict(submission), progress(submission)
         self.lose(submission, committed)
-        tasks.record_verdict(zombie)
-        tasks.record_progress(zombie_alive)
+        worker.record_verdict(zombie)
+        worker.record_progress(zombie_alive)
         assert stored(submission).state == SubmissionState.QUEUED
-        tasks.record_verdict(verdict(submission, "wrong_answer"))
+        worker.record_verdict(verdict(submission, "wrong_answer"))
         assert stored(submission).outcome == "wrong_answer"
 
     def test_a_job_that_waits_long_is_never_given_up(
@@ -222,7 +221,7 @@ class TestLostWorkers:
         OutboxMessage.objects.update(sent_at=long_ago)
         assert committed(services.requeue_lost) == services.Swept(lost=0, resent=0)
         assert stored(submission).state == SubmissionState.QUEUED
-        tasks.record_progress(progress(submission, "claimed"))
+        worker.record_progress(progress(submission, "claimed"))
         assert committed(services.requeue_lost).lost == 0
 
     @pytest.mark.parametrize("trouble", ["unread", "away"])
@@ -240,7 +239,7 @@ class TestLostWorkers:
         self, submit: Submit, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         submission = submit()
-        tasks.record_progress(progress(submission))
+        worker.record_progress(progress(submission))
         attempt = attempt_of(submission)
         seen = timezone.now() - timedelta(seconds=60)
         monkeypatch.setattr("grader.services.lost._silent", lambda now: [(attempt.pk, seen)])
@@ -252,7 +251,7 @@ class TestLostWorkers:
     ) -> None:
         poison, good = submit("poison"), submit("good")
         self.lose(poison, committed)
-        tasks.record_verdict(verdict(good))
+        worker.record_verdict(verdict(good))
         self.lose(poison, committed)
         self.lose(poison, committed)
         assert stored(good).outcome == "accepted"
@@ -291,7 +290,7 @@ class TestVanishedMessages:
         later = submit("x = 2", user=other)
         broker.backlog = 3
         assert services.requeue_lost().resent == 0
-        tasks.record_progress(progress(later, "claimed"))
+        worker.record_progress(progress(later, "claimed"))
         assert services.requeue_lost().resent == 1
         assert broker.sent[-1]["submission"] == vanished.public_id
 
@@ -321,7 +320,7 @@ class TestUnusableVerdicts:
         submission = submit()
         for _ in range(3):
             message = verdict(submission, report=report(groups=groups))
-            committed(tasks.record_verdict, message)
+            committed(worker.record_verdict, message)
             assert stored(submission).outcome != "accepted"
         assert stored(submission).outcome == "not_gradable"
         assert not RequirementMet.objects.exists()
@@ -330,10 +329,10 @@ class TestUnusableVerdicts:
         self, submit: Submit, committed: Callable[..., Any], broker: FakeBroker
     ) -> None:
         submission = submit()
-        committed(tasks.record_verdict, verdict(submission, score="very good"))
+        committed(worker.record_verdict, verdict(submission, score="very good"))
         assert stored(submission).state == SubmissionState.QUEUED
         assert len(broker.sent) == 2
-        tasks.record_verdict(verdict(submission))
+        worker.record_verdict(verdict(submission))
         assert stored(submission).outcome == "accepted"
 
     def test_an_unreadable_verdict_without_a_lease_changes_nothing(self, submit: Submit) -> None:
@@ -347,6 +346,6 @@ class TestUnusableVerdicts:
             verdict(submission, lease="x" * 100_000, score=None),
             verdict(submission, lease="0" * 32, score=None),
         ):
-            tasks.record_verdict(message)
+            worker.record_verdict(message)
         assert stored(submission).state == SubmissionState.QUEUED
         assert submission.attempts.count() == 1

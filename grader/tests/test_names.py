@@ -15,8 +15,7 @@ from grader import services
 from grader.models import AttemptState, GradingAttempt, Outcome, Submission
 from grader.models.graded import NAMING_PATIENCE
 from grader.services import Recorded
-from grader.tests.messages import attempt_of, from_a_gpu_node, full_report, verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import attempt_of, from_a_gpu_node, full_report, verdict, worker
 
 pytestmark = pytest.mark.django_db
 Submit = Callable[..., Submission]
@@ -46,12 +45,12 @@ def report_of(submission: Submission) -> dict[str, Any]:
 
 def test_outcome_and_score_are_final_before_the_name_and_the_name_only_adds(submit: Submit) -> None:
     submission = submit()
-    tasks.record_verdict(first(submission))
+    worker.record_verdict(first(submission))
     early, version = columns(submission), Submission.objects.get().version
     assert (early["state"], early["outcome"], early["score"]) == ("finished", "wrong_answer", 0.25)
     assert attempt_of(submission).state == AttemptState.FINISHED
     other_numbers = {**full_report(False), "groups": [], "output": "other"}
-    tasks.record_verdict(second(submission, score=0.0, report=other_numbers))
+    worker.record_verdict(second(submission, score=0.0, report=other_numbers))
     assert columns(submission) == early
     now = report_of(submission)
     assert [mistake["id"] for mistake in now["mistakes"]] == ["eps-outside"]
@@ -62,7 +61,7 @@ def test_outcome_and_score_are_final_before_the_name_and_the_name_only_adds(subm
 
 def test_what_overtakes_or_comes_twice_changes_nothing(submit: Submit) -> None:
     submission = submit()
-    tasks.record_verdict(second(submission))
+    worker.record_verdict(second(submission))
     before = Submission.objects.values().get()
     for message in (first(submission), second(submission)):
         assert services.record_verdict(Verdict.from_message(message)) is Recorded.STALE
@@ -74,7 +73,7 @@ def test_what_overtakes_or_comes_twice_changes_nothing(submit: Submit) -> None:
 )
 def test_names_for_another_verdict_are_not_taken(submit: Submit, fields: dict[str, Any]) -> None:
     submission = submit()
-    tasks.record_verdict(first(submission))
+    worker.record_verdict(first(submission))
     before = Submission.objects.values().get()
     late = Verdict.from_message(second(submission, **fields))
     assert services.record_verdict(late) is Recorded.STALE
@@ -85,7 +84,7 @@ def test_a_worker_that_dies_before_it_sends_the_name_loses_nothing(
     submit: Submit, client: Client, learner: User
 ) -> None:
     submission = submit()
-    tasks.record_verdict(first(submission))
+    worker.record_verdict(first(submission))
     before = Submission.objects.values().get()
     came_back = {
         name: value
@@ -107,9 +106,9 @@ def test_a_worker_that_dies_before_it_sends_the_name_loses_nothing(
 
 def test_a_persons_score_given_meanwhile_stays(submit: Submit, grader: User) -> None:
     submission = submit()
-    tasks.record_verdict(first(submission))
+    worker.record_verdict(first(submission))
     services.override_score(Submission.objects.get(), grader, 0.9, "A slip in the statement.")
-    tasks.record_verdict(second(submission))
+    worker.record_verdict(second(submission))
     now = Submission.objects.get()
     assert (now.score, now.outcome) == (0.9, Outcome.WRONG_ANSWER)
     assert now.report["mistakes"]
@@ -119,7 +118,7 @@ def test_page_and_api_show_the_verdict_while_the_name_is_looked_for(
     submit: Submit, client: Client, learner: User, api: Any
 ) -> None:
     submission = submit()
-    tasks.record_verdict(first(submission))
+    worker.record_verdict(first(submission))
     client.force_login(learner)
     early = client.get(f"{submission.get_absolute_url()}?fragment=1")
     page = early.content.decode()
@@ -133,7 +132,7 @@ def test_page_and_api_show_the_verdict_while_the_name_is_looked_for(
         *("wrong_answer", True),
         [],
     )
-    tasks.record_verdict(second(submission))
+    worker.record_verdict(second(submission))
     later = client.get(
         f"{submission.get_absolute_url()}?fragment=1", headers={"If-None-Match": early["ETag"]}
     )
@@ -151,7 +150,7 @@ def test_the_fragment_changes_when_the_name_is_given_up(
     submit: Submit, client: Client, learner: User
 ) -> None:
     submission = submit()
-    tasks.record_verdict(first(submission))
+    worker.record_verdict(first(submission))
     client.force_login(learner)
     tag = client.get(f"{submission.get_absolute_url()}?fragment=1")["ETag"]
     at = Submission.objects.get().finished_at
@@ -165,9 +164,9 @@ def test_the_fragment_changes_when_the_name_is_given_up(
 
 def test_a_second_verdict_has_names_of_its_own(submit: Submit) -> None:
     submission = submit(track="cupy")
-    tasks.record_verdict(from_a_gpu_node(first(submission), submission))
+    worker.record_verdict(from_a_gpu_node(first(submission), submission))
     assert Submission.objects.get().second.report["naming"] is True
-    tasks.record_verdict(from_a_gpu_node(second(submission), submission))
+    worker.record_verdict(from_a_gpu_node(second(submission), submission))
     kept = Submission.objects.get().second
     assert (kept.report["naming"], kept.outcome) == (False, Outcome.WRONG_ANSWER)
     assert kept.report["mistakes"]
@@ -178,11 +177,11 @@ def test_a_regrade_has_names_of_its_own(
     submit: Submit, grader: User, django_capture_on_commit_callbacks: Any
 ) -> None:
     submission = submit()
-    tasks.record_verdict(verdict(submission))
+    worker.record_verdict(verdict(submission))
     with django_capture_on_commit_callbacks(execute=True):
         services.start_regrade(grader, Submission.objects.all(), {})
-    tasks.record_verdict(first(submission))
-    tasks.record_verdict(second(submission))
+    worker.record_verdict(first(submission))
+    worker.record_verdict(second(submission))
     item = submission.regrade_items.get()
     assert (item.outcome, item.report["naming"]) == ("wrong_answer", False)
     assert item.report["mistakes"]

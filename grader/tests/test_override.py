@@ -13,8 +13,7 @@ from grader import services
 from grader.models import AuditEntry, ScoreOverride, Submission
 from grader.services import errors
 from grader.tests.calls import ROOT, Api, Submit, assert_problem
-from grader.tests.messages import verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import verdict, worker
 
 REASON = "The idea is right."
 
@@ -22,7 +21,7 @@ REASON = "The idea is right."
 @pytest.fixture
 def wrong(submit: Submit) -> Submission:
     submission = submit()
-    tasks.record_verdict(verdict(submission, "wrong_answer"))
+    worker.record_verdict(verdict(submission, "wrong_answer"))
     submission.refresh_from_db()
     return submission
 
@@ -58,7 +57,7 @@ def test_it_replaces_the_score_and_gives_it_back(wrong: Submission, grader: User
 
 def test_regrades_leave_it_alone(wrong: Submission, grader: User, submit: Submit) -> None:
     early = services.start_regrade(grader, Submission.objects.all(), {})
-    tasks.record_verdict(verdict(wrong))
+    worker.record_verdict(verdict(wrong))
     services.override_score(wrong, grader, 0.5, REASON)
     kept = values(wrong)
     services.commit_regrade(grader, early, "all")
@@ -69,7 +68,7 @@ def test_regrades_leave_it_alone(wrong: Submission, grader: User, submit: Submit
 
 def test_an_undo_does_not_take_it_away(wrong: Submission, grader: User) -> None:
     run = services.start_regrade(grader, Submission.objects.all(), {})
-    tasks.record_verdict(verdict(wrong))
+    worker.record_verdict(verdict(wrong))
     services.commit_regrade(grader, run, "all")
     services.override_score(Submission.objects.get(), grader, 0.5, REASON)
     services.undo_regrade(grader, run)
@@ -81,7 +80,7 @@ def test_an_undo_does_not_take_it_away(wrong: Submission, grader: User) -> None:
 def test_only_a_score_is_replaced(submit: Submit, grader: User, outcome: str | None) -> None:
     submission = submit()
     if outcome:
-        tasks.record_verdict(verdict(submission, outcome))
+        worker.record_verdict(verdict(submission, outcome))
         submission.refresh_from_db()
     with pytest.raises(errors.NotOverridable):
         services.override_score(submission, grader, 0.5, REASON)

@@ -13,8 +13,7 @@ from django.utils import timezone
 from courses.models import Chapter
 from grader.models import AuditEntry, Exercise, Submission, WorkerNode
 from grader.tests.conftest import SOURCE, FakeBroker
-from grader.tests.messages import progress, verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import progress, verdict, worker
 from grader.web import panels
 
 Submit = Callable[..., Submission]
@@ -173,7 +172,7 @@ class TestSubmissionPage:
     def test_it_works_without_script_until_final(self, signed_in: Client, submit: Submit) -> None:
         submission = submit()
         assert "http-equiv" in signed_in.get(submission.get_absolute_url()).content.decode()
-        tasks.record_verdict(verdict(submission))
+        worker.record_verdict(verdict(submission))
         assert "http-equiv" not in signed_in.get(submission.get_absolute_url()).content.decode()
 
     def test_the_fragment_is_sent_again_only_when_something_changed(
@@ -188,11 +187,11 @@ class TestSubmissionPage:
         assert (again.status_code, again.content) == (304, b"")
         for tags in ("*", f'"other", W/{first["ETag"]}'):
             assert signed_in.get(url, headers={"If-None-Match": tags}).status_code == 304
-        tasks.record_progress(progress(submission, "running", case=1, cases=4))
+        worker.record_progress(progress(submission, "running", case=1, cases=4))
         running = signed_in.get(url, headers={"If-None-Match": first["ETag"]})
         assert running.status_code == 200
         assert "Case 1 of 4" in running.content.decode()
-        tasks.record_verdict(verdict(submission, "wrong_answer"))
+        worker.record_verdict(verdict(submission, "wrong_answer"))
         final = signed_in.get(url, headers={"If-None-Match": running["ETag"]})
         assert "Wrong answer" in final.content.decode()
 
@@ -203,7 +202,7 @@ class TestSubmissionPage:
         url = submit().get_absolute_url() + "?fragment=1"
         second = signed_in.get(url)
         assert "Position 2" in second.content.decode()
-        tasks.record_verdict(verdict(ahead))
+        worker.record_verdict(verdict(ahead))
         first = signed_in.get(url, headers={"If-None-Match": second["ETag"]})
         assert "Position 1" in first.content.decode()
 
@@ -211,7 +210,7 @@ class TestSubmissionPage:
         self, signed_in: Client, submit: Submit, chapter: Chapter
     ) -> None:
         submission = submit()
-        tasks.record_verdict(verdict(submission, "wrong_answer"))
+        worker.record_verdict(verdict(submission, "wrong_answer"))
         text = signed_in.get(submission.get_absolute_url()).content.decode()
         assert f"{chapter.get_absolute_url()}#formula-rmsnorm" in text
         assert "#step-definition" in text
@@ -234,7 +233,7 @@ class TestSubmissionPage:
         self, signed_in: Client, submit: Submit
     ) -> None:
         submission = submit()
-        tasks.record_verdict(verdict(submission, "not_gradable"))
+        worker.record_verdict(verdict(submission, "not_gradable"))
         url = reverse("grader:resubmit", args=[submission.public_id])
         assert signed_in.get(url).status_code == 405
         assert signed_in.post(url).status_code == 303
@@ -289,7 +288,7 @@ class TestPermissions:
 
     def test_others_cannot_send_it_again(self, client: Client, submit: Submit, other: User) -> None:
         submission = submit()
-        tasks.record_verdict(verdict(submission, "not_gradable"))
+        worker.record_verdict(verdict(submission, "not_gradable"))
         client.force_login(other)
         url = reverse("grader:resubmit", args=[submission.public_id])
         assert client.post(url).status_code == 404
@@ -336,8 +335,8 @@ class TestPanels:
         chapter: Chapter,
         django_assert_num_queries: Any,
     ) -> None:
-        tasks.record_verdict(verdict(submit("x = 1")))
-        tasks.record_verdict(verdict(submit("x = 2"), "wrong_answer"))
+        worker.record_verdict(verdict(submit("x = 1")))
+        worker.record_verdict(verdict(submit("x = 2"), "wrong_answer"))
         last = submit("x = 3")
         with django_assert_num_queries(1):
             panel = panels.exercises_panel(self.request(rf, learner), chapter)
@@ -364,7 +363,7 @@ class TestPanels:
 
     def test_the_dashboard_shows_recent_verdicts(self, signed_in: Client, submit: Submit) -> None:
         submission = submit()
-        tasks.record_verdict(verdict(submission))
+        worker.record_verdict(verdict(submission))
         text = signed_in.get(reverse("courses:dashboard")).content.decode()
         assert submission.get_absolute_url() in text
         assert "Accepted" in text

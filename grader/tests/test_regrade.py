@@ -26,8 +26,7 @@ from grader.models import (
 )
 from grader.services import errors
 from grader.tests.conftest import FakeBroker
-from grader.tests.messages import attempt_of, progress, verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import attempt_of, progress, verdict, worker
 
 Submit = Callable[..., Submission]
 Committed = Callable[..., Any]
@@ -44,7 +43,7 @@ def graded(submit: Submit, committed: Committed) -> Callable[..., Submission]:
 
     def make(outcome: str, score: float = 0.5, **kwargs: Any) -> Submission:
         submission = submit(f"x = {Submission.objects.count()}", **kwargs)
-        committed(tasks.record_verdict, verdict(submission, outcome, score=score))
+        committed(worker.record_verdict, verdict(submission, outcome, score=score))
         submission.refresh_from_db()
         return submission
 
@@ -68,7 +67,7 @@ def values(submission: Submission) -> dict[str, Any]:
 def answer(submission: Submission, outcome: str, score: float = 0.5) -> None:
     """What a worker says to the latest attempt, which is the regrade's."""
     assert attempt_of(submission).regrade_item is not None
-    tasks.record_verdict(verdict(submission, outcome, score=score))
+    worker.record_verdict(verdict(submission, outcome, score=score))
 
 
 class TestDryRun:
@@ -79,7 +78,7 @@ class TestDryRun:
         before = values(submission)
         run = regrade(submission)
         assert broker.queues[-1] == ("cpu", PRIORITY_REGRADE)
-        tasks.record_progress(progress(submission, "running", case=3, cases=9))
+        worker.record_progress(progress(submission, "running", case=3, cases=9))
         answer(submission, "accepted")
         assert values(submission) == before
         assert not RequirementMet.objects.exists()
@@ -166,7 +165,7 @@ class TestLife:
         before = values(submission)
         run = regrade(submission)
         for _ in range(3):
-            tasks.record_progress(progress(submission, "running"))
+            worker.record_progress(progress(submission, "running"))
             GradingAttempt.objects.filter(state="running").update(
                 heartbeat_at=timezone.now() - timedelta(seconds=60)
             )
@@ -181,8 +180,8 @@ class TestLife:
         submission = graded("accepted")
         run = regrade(submission)
         message = verdict(submission, "wrong_answer")
-        tasks.record_verdict(message)
-        tasks.record_verdict({**message, "outcome": "time_limit"})
+        worker.record_verdict(message)
+        worker.record_verdict({**message, "outcome": "time_limit"})
         assert run.items.get().outcome == "wrong_answer"
 
     def test_learners_attempts_are_counted_and_placed_without_regrades(
@@ -204,7 +203,7 @@ class TestLife:
         committed(services.resubmit, learner, submission)
         regraded = submission.attempts.get(regrade_item__isnull=False)
         message = {**verdict(submission), "lease": regraded.lease}
-        tasks.record_verdict(message)
+        worker.record_verdict(message)
         assert values(submission)["state"] == "queued"
         services.commit_regrade(run.created_by, run, "all")
         assert run.items.get().state == "changed"
@@ -223,7 +222,7 @@ class TestLife:
         run = regrade(*old)
         assert len(broker.sent) == before + 2
         for submission in old:
-            committed(tasks.record_verdict, verdict(submission, "accepted"))
+            committed(worker.record_verdict, verdict(submission, "accepted"))
         assert [job["submission"] for job in broker.sent[before:]] == [s.public_id for s in old]
         assert RegradeRun.objects.get(pk=run.pk).state == "graded"
 

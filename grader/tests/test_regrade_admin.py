@@ -12,8 +12,7 @@ from django.urls import reverse
 
 from grader import services
 from grader.models import RegradeRun, Submission
-from grader.tests.messages import verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import verdict, worker
 
 Submit = Callable[..., Submission]
 LIST = reverse("admin:grader_submission_changelist")
@@ -22,7 +21,7 @@ LIST = reverse("admin:grader_submission_changelist")
 @pytest.fixture
 def wrong(submit: Submit) -> Submission:
     submission = submit()
-    tasks.record_verdict(verdict(submission, "wrong_answer"))
+    worker.record_verdict(verdict(submission, "wrong_answer"))
     return submission
 
 
@@ -49,7 +48,7 @@ def test_the_whole_way(
     assert "Being graded, behind the submissions of learners" in page
     assert 'http-equiv="refresh"' in page
     assert "Commit all" not in page
-    tasks.record_verdict(verdict(wrong))
+    worker.record_verdict(verdict(wrong))
     with django_assert_max_num_queries(15):
         page = staff.get(run.get_absolute_url()).content.decode()
     for text in ("Wrong answer, 25", "the score would rise", "Commit all results that differ"):
@@ -84,7 +83,7 @@ def test_those_who_may_only_look_start_and_change_nothing(
     staff: Client, wrong: Submission, grader: User
 ) -> None:
     start(staff, wrong)
-    tasks.record_verdict(verdict(wrong))
+    worker.record_verdict(verdict(wrong))
     run = RegradeRun.objects.get()
     grader.user_permissions.remove(Permission.objects.get(codename="change_submission"))
     assert "Regrade (dry run)" not in staff.get(LIST).content.decode()
@@ -104,7 +103,7 @@ def test_the_page_of_a_large_run_takes_no_more_queries(
 ) -> None:
     settings.GRADING = {**settings.GRADING, "SUBMISSIONS_PER_MINUTE": 99}
     for number in range(12):
-        tasks.record_verdict(verdict(submit(f"x = {number}"), "wrong_answer"))
+        worker.record_verdict(verdict(submit(f"x = {number}"), "wrong_answer"))
     run = services.start_regrade(grader, Submission.objects.all(), {})
     with django_assert_max_num_queries(15):
         assert staff.get(run.get_absolute_url()).status_code == 200

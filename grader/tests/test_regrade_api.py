@@ -11,8 +11,7 @@ from grader.api.filters import SubmissionFilter
 from grader.api.regrades import RegradeFilterSerializer
 from grader.models import RegradeRun, Submission
 from grader.tests.calls import ROOT, Api, Submit, assert_problem
-from grader.tests.messages import verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import verdict, worker
 
 REGRADES = f"{ROOT}/regrades/"
 
@@ -21,8 +20,8 @@ REGRADES = f"{ROOT}/regrades/"
 def pair(submit: Submit) -> tuple[Submission, Submission]:
     """One wrong answer and one acceptance."""
     wrong, good = submit("x = 1"), submit("x = 2")
-    tasks.record_verdict(verdict(wrong, "wrong_answer"))
-    tasks.record_verdict(verdict(good))
+    worker.record_verdict(verdict(wrong, "wrong_answer"))
+    worker.record_verdict(verdict(good))
     return wrong, good
 
 
@@ -47,8 +46,8 @@ def test_the_whole_way(api: Api, grader: User, pair: tuple[Submission, Submissio
     assert_problem(
         client.post(f"{itself}commit/", {"scope": "all"}, format="json"), 409, "regrade_state"
     )
-    tasks.record_verdict(verdict(wrong))
-    tasks.record_verdict(verdict(good, "wrong_answer"))
+    worker.record_verdict(verdict(wrong))
+    worker.record_verdict(verdict(good, "wrong_answer"))
     assert client.get(itself).json()["changes"] == {"raised": 1, "lowered": 1}
     items = client.get(run["links"]["items"]).json()["results"]
     assert [(i["submission"], i["change"]) for i in items] == [
@@ -139,7 +138,7 @@ def test_items_come_in_pages_with_a_constant_number_of_queries(
 ) -> None:
     settings.GRADING = {**settings.GRADING, "SUBMISSIONS_PER_MINUTE": 99}
     for number in range(7):
-        tasks.record_verdict(verdict(submit(f"x = {number}")))
+        worker.record_verdict(verdict(submit(f"x = {number}")))
     client = api(grader, "grade")
     url = client.post(REGRADES, body(), format="json").json()["links"]["items"] + "?page_size=3"
     seen: list[str] = []

@@ -15,8 +15,7 @@ from pytest_django.live_server_helper import LiveServer
 from grader import services
 from grader.models import Exercise, Outcome, Submission
 from grader.tests.conftest import SOURCE
-from grader.tests.messages import verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import verdict, worker
 from grader.web.page import SubmissionPage
 
 HOW_TO = Path(__file__).resolve().parents[2] / "docs" / "how-to"
@@ -74,7 +73,7 @@ def test_every_command_of_the_page_works_in_its_order(
 
     submission = Submission.objects.get(public_id=reader.id)
     assert submission.source == SOURCE
-    tasks.record_verdict(verdict(submission, "flagged"))
+    worker.record_verdict(verdict(submission, "flagged"))
     listed = json.loads(reader.run(list_them))["results"]
     assert [row["id"] for row in listed] == [reader.id]
     assert json.loads(reader.run(read))["outcome"] == Outcome.FLAGGED
@@ -91,13 +90,13 @@ def test_the_way_of_a_regrade_as_its_page_has_it(
     live_server: LiveServer, grader: User, learner: User, exercise: Exercise, tmp_path: Path
 ) -> None:
     submission = services.submit(learner, exercise, "numpy", SOURCE)
-    tasks.record_verdict(verdict(submission, "wrong_answer"))
+    worker.record_verdict(verdict(submission, "wrong_answer"))
     reader = Reader(live_server.url, tmp_path)
     _, reader.token = services.create_token(grader, "test", ["grade"])
     start, look, items, commit, undo = commands(PAGES[1])
 
     reader.id = json.loads(reader.run(start))["id"]
-    tasks.record_verdict(verdict(submission))
+    worker.record_verdict(verdict(submission))
     assert json.loads(reader.run(look))["changes"] == {"raised": 1}
     (item,) = json.loads(reader.run(items))["results"]
     assert item["submission"] == submission.public_id

@@ -18,8 +18,7 @@ from grader.models import (
 )
 from grader.services import errors
 from grader.tests.conftest import FakeBroker
-from grader.tests.messages import attempt_of, verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import attempt_of, verdict, worker
 
 Submit = Callable[..., Submission]
 
@@ -32,7 +31,7 @@ class TestResubmit:
     @pytest.fixture
     def failed(self, submit: Submit) -> Submission:
         submission = submit()
-        tasks.record_verdict(verdict(submission, "not_gradable"))
+        worker.record_verdict(verdict(submission, "not_gradable"))
         return stored(submission)
 
     def test_it_starts_over_with_all_tries(
@@ -56,7 +55,7 @@ class TestResubmit:
 
     def test_a_graded_submission_stays_graded(self, submit: Submit, learner: User) -> None:
         submission = submit()
-        tasks.record_verdict(verdict(submission, "wrong_answer"))
+        worker.record_verdict(verdict(submission, "wrong_answer"))
         with pytest.raises(errors.NotResubmittable):
             services.resubmit(learner, submission)
 
@@ -91,14 +90,14 @@ class TestNodes:
     }
 
     def test_a_nodes_report_is_kept_up_to_date(self, db: None) -> None:
-        tasks.record_node(self.MESSAGE)
-        tasks.record_node({**self.MESSAGE, "isolation": "A-"})
-        tasks.record_node({**self.MESSAGE, "tracks": ["fortran"]})
+        worker.record_node(self.MESSAGE)
+        worker.record_node({**self.MESSAGE, "isolation": "A-"})
+        worker.record_node({**self.MESSAGE, "tracks": ["fortran"]})
         assert WorkerNode.objects.get().isolation == "A-"
         assert waiting.tracks_available() == {"numpy"}
 
     def test_a_silent_node_offers_no_track(self, db: None) -> None:
-        tasks.record_node(self.MESSAGE)
+        worker.record_node(self.MESSAGE)
         WorkerNode.objects.update(last_seen_at=timezone.now() - timedelta(minutes=5))
         assert waiting.tracks_available() == set()
 

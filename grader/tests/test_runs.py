@@ -20,7 +20,7 @@ from grader.models import CodeRun, Exercise, RunKind, RunOutcome, RunState
 from grader.services.errors import Refused, TooMany
 from grader.tasks import end_runs
 from grader.tests.conftest import SOURCE, FakeBroker
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import worker
 
 Start = Callable[..., CodeRun]
 
@@ -38,7 +38,7 @@ def start(learner: User, django_capture_on_commit_callbacks: Callable[..., Any])
 
 def answer(run: CodeRun, outcome: str | None = "completed", **report: Any) -> None:
     message = {"version": 1, "run": run.public_id, "lease": run.lease, "node": "node-1"}
-    tasks.record_run({**message, "outcome": outcome, "report": report})
+    worker.record_run({**message, "outcome": outcome, "report": report})
     run.refresh_from_db()
 
 
@@ -129,7 +129,7 @@ class TestAnswers:
     def test_only_the_lease_counts_and_only_once(self, start: Start) -> None:
         run = start()
         message = {"version": 1, "run": run.public_id, "node": "n", "outcome": "completed"}
-        tasks.record_run({**message, "lease": "0" * 32})
+        worker.record_run({**message, "lease": "0" * 32})
         run.refresh_from_db()
         assert run.state == RunState.QUEUED
         answer(run, "completed", output="first")
@@ -140,7 +140,7 @@ class TestAnswers:
     @pytest.mark.parametrize("message", [None, 1, [], {}, {"run": "x"}], ids=str)
     def test_junk_changes_nothing(self, start: Start, message: object) -> None:
         run = start()
-        tasks.record_run(message)
+        worker.record_run(message)
         run.refresh_from_db()
         assert run.state == RunState.QUEUED
 

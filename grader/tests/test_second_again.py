@@ -16,8 +16,15 @@ from grader.services.errors import NoSecondVerdict, NotAllowed, TooMany
 
 from .calls import ROOT, Api, Submit, assert_problem
 from .conftest import FakeBroker
-from .messages import attempt_of, from_a_gpu_node, grade_on_cpu, grade_on_gpu, progress, returned
-from .messages import worker as tasks
+from .messages import (
+    attempt_of,
+    from_a_gpu_node,
+    grade_on_cpu,
+    grade_on_gpu,
+    progress,
+    returned,
+    worker,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -173,8 +180,8 @@ class TestItsTurn:
         self, graded: Submission, ask: Any, committed: Any, broker: FakeBroker
     ) -> None:
         ask(graded)
-        tasks.record_progress(from_a_gpu_node(progress(graded), graded))
-        committed(tasks.record_return, returned(graded))
+        worker.record_progress(from_a_gpu_node(progress(graded), graded))
+        committed(worker.record_return, returned(graded))
         again = attempt_of(graded, "device")
         assert (again.returns, again.priority) == (1, PRIORITY_REGRADE)
         assert broker.queues[-1] == ("gpu", PRIORITY_REGRADE)

@@ -12,8 +12,7 @@ from django.test import Client
 from grader import queries, services
 from grader.models import Submission
 from grader.tests.conftest import FakeBroker
-from grader.tests.messages import attempt_of, progress, verdict
-from grader.tests.messages import worker as tasks
+from grader.tests.messages import attempt_of, progress, verdict, worker
 
 Submit = Callable[..., Submission]
 Committed = Callable[..., Any]
@@ -35,9 +34,9 @@ def test_a_learner_has_few_jobs_on_the_queue_and_each_end_sends_the_next(
 ) -> None:
     mine = [submit(f"x = {n}") for n in range(4)]
     assert served(broker) == [s.public_id for s in mine[:2]]
-    committed(tasks.record_progress, progress(mine[0]))
+    committed(worker.record_progress, progress(mine[0]))
     assert len(broker.sent) == 2
-    committed(tasks.record_verdict, verdict(mine[0]))
+    committed(worker.record_verdict, verdict(mine[0]))
     assert served(broker) == [s.public_id for s in mine[:3]]
     assert services.send_outbox() == 0
 
@@ -48,7 +47,7 @@ def test_who_comes_later_with_one_waits_for_few_of_another(
     mine = [submit(f"x = {n}") for n in range(50)]
     theirs = submit("x = 99", user=other)
     for submission in mine[:4]:
-        committed(tasks.record_verdict, verdict(submission))
+        committed(worker.record_verdict, verdict(submission))
     assert served(broker).index(theirs.public_id) == 2
 
 
@@ -57,7 +56,7 @@ def test_every_end_sends_the_next_and_none_is_forgotten(
 ) -> None:
     mine = [submit(f"x = {n}") for n in range(5)]
     for submission in mine:
-        committed(tasks.record_verdict, verdict(submission, "wrong_answer"))
+        committed(worker.record_verdict, verdict(submission, "wrong_answer"))
     assert served(broker) == [s.public_id for s in mine]
 
 
@@ -96,7 +95,7 @@ class TestPosition:
         while len(order) < len(broker.sent):
             order.append(broker.sent[len(order)]["submission"])
             submission = Submission.objects.get(public_id=order[-1])
-            committed(tasks.record_verdict, verdict(submission))
+            committed(worker.record_verdict, verdict(submission))
         assert sorted(order) == sorted(said)
         assert [said[identity] for identity in order] == list(range(1, 9))
         owners = ["mine" if i in {s.public_id for s in mine} else "theirs" for i in order]
@@ -106,7 +105,7 @@ class TestPosition:
         self, submit: Submit, other: User
     ) -> None:
         first, second = submit("x = 1"), submit("x = 2", user=other)
-        tasks.record_progress(progress(first, "claimed"))
+        worker.record_progress(progress(first, "claimed"))
         assert queries.queue_position(first) is None
         assert queries.queue_position(second) == 2
 

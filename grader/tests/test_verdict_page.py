@@ -12,8 +12,7 @@ from django.test import Client
 from grader.models import Outcome, Submission
 from grader.outcomes import TEXTS
 
-from .messages import full_report, verdict
-from .messages import worker as tasks
+from .messages import full_report, verdict, worker
 
 pytestmark = pytest.mark.django_db
 SPECIFIC = "In a public case forward changed its input."
@@ -29,7 +28,7 @@ def page(client: Client, learner: User, submit: Callable[..., Submission]) -> Ca
         submission = submit()
         report = full_report(outcome == "accepted") | fields
         report["worst"] = report["worst"] | (worst or {})
-        tasks.record_verdict(verdict(submission, outcome, report=report))
+        worker.record_verdict(verdict(submission, outcome, report=report))
         client.force_login(learner)
         return client.get(submission.get_absolute_url()).content.decode()
 

@@ -26,8 +26,8 @@ from .messages import (
     grade_on_gpu,
     progress,
     public_result,
+    worker,
 )
-from .messages import worker as tasks
 
 pytestmark = pytest.mark.django_db
 Submit = Callable[..., Submission]
@@ -54,12 +54,12 @@ class TestNodes:
     def test_a_gpu_node_grades_no_functional_verdict_and_no_cpu_node_a_devices(
         self, db: None, request: pytest.FixtureRequest
     ) -> None:
-        tasks.record_node(gpu_node("ready"))
+        worker.record_node(gpu_node("ready"))
         assert nodes_for("device", "cupy") is Nodes.CONNECTED
         assert nodes_for("functional", "cupy") is Nodes.NONE
         assert tracks_available() == set()
         WorkerNode.objects.all().delete()
-        tasks.record_node(cpu_node())
+        worker.record_node(cpu_node())
         assert nodes_for("device", "cupy") is Nodes.NONE
         assert tracks_available() == {"numpy", "cupy"}
         request.getfixturevalue("device_required")
@@ -68,11 +68,11 @@ class TestNodes:
     def test_a_node_whose_gpus_are_all_sick_is_said_to_be_there(
         self, kernels: Submit, page: Callable[..., str]
     ) -> None:
-        tasks.record_node(gpu_node("quarantined", tracks=[]))
+        worker.record_node(gpu_node("quarantined", tracks=[]))
         assert "no GPU of it can be used at the moment" in page(kernels())
 
     def test_a_silent_node_is_not_connected(self, kernels: Submit, page: Any) -> None:
-        tasks.record_node(gpu_node("ready"))
+        worker.record_node(gpu_node("ready"))
         submission = kernels()
         assert NO_GPU not in page(submission)
         WorkerNode.objects.update(last_seen_at=timezone.now() - timedelta(minutes=5))
@@ -96,14 +96,14 @@ class TestPage:
         assert "http-equiv" not in text
 
     def test_with_a_gpu_node_it_goes_on_asking(self, kernels: Submit, page: Any) -> None:
-        tasks.record_node(gpu_node("ready"))
+        worker.record_node(gpu_node("ready"))
         submission = kernels()
         grade_on_cpu(submission)
         text = page(submission)
         assert 'data-final="false"' in text
         assert 'content="20"' in text
         assert "Position 1 in the queue." in text
-        tasks.record_progress(from_a_gpu_node(progress(submission, case=3, cases=9), submission))
+        worker.record_progress(from_a_gpu_node(progress(submission, case=3, cases=9), submission))
         assert "Case 3 of 9" in page(submission)
         grade_on_gpu(submission)
         assert 'data-final="true"' in page(submission)
@@ -216,7 +216,7 @@ class TestEstimate:
     def test_it_is_the_median_of_the_latest_times_the_turns_to_wait(
         self, kernels: Submit, other: User, page: Callable[..., str], api: Api
     ) -> None:
-        tasks.record_node(gpu_node("ready", "busy", "quarantined"))
+        worker.record_node(gpu_node("ready", "busy", "quarantined"))
         for number, seconds in enumerate((100.0, 120.0, 9_000.0)):
             earlier = kernels(f"x = {number}")
             grade_on_cpu(earlier)
@@ -232,12 +232,12 @@ class TestEstimate:
         assert (second["queue_position"], second["estimated_seconds"]) == (3, 240.0)
 
     def test_nothing_is_estimated_where_nothing_tells(self, kernels: Submit, api: Api) -> None:
-        tasks.record_node(gpu_node("ready"))
+        worker.record_node(gpu_node("ready"))
         assert read(api, kernels())["second_verdict"]["estimated_seconds"] is None
 
     def test_both_kinds_have_their_own(self, kernels: Submit, api: Api) -> None:
-        tasks.record_node(cpu_node())
-        tasks.record_node(cpu_node("another"))
+        worker.record_node(cpu_node())
+        worker.record_node(cpu_node("another"))
         earlier = kernels("x = 0")
         grade_on_cpu(earlier)
         self.took(earlier, "functional", 3.0)
@@ -344,10 +344,10 @@ def test_the_exercises_page_says_which_verdicts_there_will_be(
     assert "graded twice: at once on a processor, and on a GPU as soon as a GPU node" in text
     assert "20 s of time by the clock" in text
     assert "1,024 MB of memory" in text
-    tasks.record_node(gpu_node("quarantined", tracks=[]))
+    worker.record_node(gpu_node("quarantined", tracks=[]))
     text = client.get(url).content.decode()
     assert "a GPU node is connected, but no GPU of it can be used now" in text
     assert "which none is" not in text
-    tasks.record_node(gpu_node("busy"))
+    worker.record_node(gpu_node("busy"))
     assert "and on a GPU, later." in client.get(url).content.decode()
     assert "graded twice" not in client.get(exercise.get_absolute_url()).content.decode()
