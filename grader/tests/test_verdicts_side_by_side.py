@@ -278,7 +278,8 @@ class TestApi:
         body = {"score": 0.5, "reason": "Half."}
         answer = graders.put(f"{url}override/", body, format="json", headers={"If-Match": tag})
         assert answer.status_code == 200
-        late = graders.put(f"{url}override/", body, format="json", headers={"If-Match": tag})
+        other = {**body, "score": 0.75}
+        late = graders.put(f"{url}override/", other, format="json", headers={"If-Match": tag})
         assert late.status_code == 412
 
 
