@@ -34,7 +34,7 @@ def step_of(slug: str, name: str) -> Step:
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the search for pairs, which none of these is about."""
-    monkeypatch.setattr(diagnosis, "_PAIRS_SECONDS", 0.0)
+    monkeypatch.setattr(diagnosis._Search, "pair", lambda search: None)
 
 
 @pytest.mark.usefixtures("alone")
