@@ -57,17 +57,25 @@ def refusal_text(refused: Refused, case: Case, called: int, *, show: bool) -> st
     """
     operations = case.script.operations
     names = _COMMON_NAMES | {op.name for op in operations} | CALLS
-    name = refused.text[:80] if show or refused.text in names else ""
+    text, other = refused.text, ""
+    if refused.reason in (Reason.ATTRIBUTE_MISSING, Reason.PARAMETER_MISSING):
+        text, _, other = refused.text.partition(":")
+    name = text[:80] if show or text in names else ""
+    renamed = (
+        f" It has {other[:80]}: what is called so elsewhere is {name} here."
+        if show and other
+        else ""
+    )
     if refused.reason is Reason.METHOD_MISSING:
         return f"Your class has no method {name or 'of that name'}. Add it: the grader calls it."
     if refused.reason is Reason.ATTRIBUTE_MISSING:
         attribute = name or "for each gradient"
         where = f"Set self.{name} in backward." if name else "Set them in backward."
-        return f"After backward, your class has no attribute {attribute}. {where}"
+        return f"After backward, your class has no attribute {attribute}.{renamed} {where}"
     if refused.reason is Reason.PARAMETER_MISSING:
         return (
-            f"Your class has no attribute {name or 'for each parameter'} once it is made. Set "
-            f"self.{name or '...'} in __init__: the grader puts values of its own there."
+            f"Your class has no attribute {name or 'for each parameter'} once it is made.{renamed} "
+            f"Set self.{name or '...'} in __init__: the grader puts values of its own there."
         )
     if refused.reason is Reason.PARAMETER_FIXED and name in {"x", "dout"}:
         return (
@@ -99,11 +107,12 @@ def _call_text(operation: Operation | None, words: str) -> str:
             "Write its parameters as the contract has them."
         )
     names = (["dim"] if operation.dim else []) + (["eps"] if operation.eps is not None else [])
+    head = "def __init__(self, dim, eps=1e-6)" if operation.dim else "def __init__(self)"
     how = ", ".join(f"{name}=..." if operation.by_name else name for name in names)
     return (
         f"Your class cannot be made by a call with ({how}).{said} Its __init__ must take the "
-        "parameters of the contract, under their names and in their order, and no others without "
-        "a default."
+        f"parameters of the contract, under their names and in their order: write {head}. Others "
+        "need a default."
     )
 
 

@@ -26,7 +26,8 @@ READ_ONLY = "    @property\n    def {0}(self):\n        return self._{0}\n\n    
 RMSNORM = {
     "gamma under another name": (
         [("self.gamma", "self.weight")],
-        "Your class has no attribute gamma once it is made. Set self.gamma in __init__",
+        "Your class has no attribute gamma once it is made. It has weight: what is called so "
+        "elsewhere is gamma here. Set self.gamma in __init__",
     ),
     "gamma without setter": (
         [("self.gamma", "self._gamma"), ("    def forward", READ_ONLY.format("gamma"))],
@@ -35,6 +36,14 @@ RMSNORM = {
     "dgamma under another name": (
         [("self.dgamma", "self.grad")],
         "After backward, your class has no attribute dgamma. Set self.dgamma in backward.",
+    ),
+    "gamma under a name of its own": (
+        [("self.gamma", "self.factor")],
+        "Your class has no attribute gamma once it is made. Set self.gamma in __init__",
+    ),
+    "dgamma as elsewhere": (
+        [("self.dgamma", "self.grad_weight")],
+        "no attribute dgamma. It has grad_weight: what is called so elsewhere is dgamma here.",
     ),
     "dgamma never set": (
         [("self.dgamma =", "self.dgamma = None; unused =")],
@@ -53,6 +62,14 @@ RMSNORM = {
         "y has shape (9999, 4), but it must have the shape and the dtype that the contract gives.",
     ),
     "dim under another name": ([("dim", "size")], "by a call with (dim=...)"),
+    "a constructor as elsewhere": (
+        [
+            ("dim, eps=1e-6", "normalized_shape, eps=1e-6, affine=True"),
+            ("(dim", "(normalized_shape"),
+        ],
+        "under their names and in their order: write def __init__(self, dim, eps=1e-6). Others "
+        "need a default.",
+    ),
     "no dim": ([("self, dim, eps", "self, eps"), ("np.ones(dim", "np.ones(4")], "a call with (dim"),
     "no eps": ([(", eps=1e-6", ""), ("= eps", "= 1e-6")], "by a call with (dim, eps)"),
     "eps as epsilon": (
@@ -79,7 +96,10 @@ RMSNORM = {
     ),
 }
 LAYERNORM = {
-    "beta under another name": ([("self.beta", "self.shift")], "no attribute beta once it is made"),
+    "beta under another name": (
+        [("self.beta", "self.bias")],
+        "no attribute beta once it is made. It has bias: what is called so elsewhere is beta here.",
+    ),
     "beta without setter": (
         [("self.beta", "self._beta"), ("    def forward", READ_ONLY.format("beta"))],
         "The attribute beta of your class cannot be set",

@@ -18,6 +18,21 @@ Announce = Callable[[int], None]
 
 CALLS: Final = frozenset({"new", "forward", "backward"})
 """The kinds of operation that run the learner's code for as long as it likes."""
+OTHER_NAMES: Final = {
+    "gamma": ("weight", "weights", "scale", "gain", "g", "w"),
+    "beta": ("bias", "biases", "shift", "offset", "b"),
+    "dgamma": (
+        "grad_weight",
+        "weight_grad",
+        "dweight",
+        "grad_gamma",
+        "gamma_grad",
+        "d_gamma",
+        "dw",
+    ),
+    "dbeta": ("grad_bias", "bias_grad", "dbias", "grad_beta", "beta_grad", "d_beta", "db"),
+}
+"""What parameters and their gradients are called elsewhere."""
 SUBMISSION: Final = "submission.py"
 """The name of the learner's file, as its frames have it."""
 
@@ -137,7 +152,7 @@ def _fill(array: NDArray[Any], name: str, values: NDArray[Any]) -> None:
 
 def _set(layer: Any, name: str, value: NDArray[Any]) -> None:
     if not hasattr(layer, name):
-        raise RefusalError(Reason.PARAMETER_MISSING, name)
+        raise RefusalError(Reason.PARAMETER_MISSING, _called(layer, name))
     try:
         setattr(layer, name, value)
     except AttributeError as error:
@@ -150,7 +165,7 @@ def _set(layer: Any, name: str, value: NDArray[Any]) -> None:
 def _cast(layer: Any, name: str, dtype: Any) -> None:
     """Set an attribute anew in a dtype; what is no array stays as it is."""
     if not hasattr(layer, name):
-        raise RefusalError(Reason.PARAMETER_MISSING, name)
+        raise RefusalError(Reason.PARAMETER_MISSING, _called(layer, name))
     convert = getattr(getattr(layer, name), "astype", None)
     if callable(convert):
         _set(layer, name, convert(dtype))
@@ -176,5 +191,11 @@ def _attribute(layer: Any, name: str) -> Any:
     missing = object()
     value = getattr(layer, name, missing)
     if value is missing:
-        raise RefusalError(Reason.ATTRIBUTE_MISSING, name)
+        raise RefusalError(Reason.ATTRIBUTE_MISSING, _called(layer, name))
     return value
+
+
+def _called(layer: Any, name: str) -> str:
+    """Return the name of an attribute that is not there, and behind a colon what it is called."""
+    other = next((other for other in OTHER_NAMES.get(name, ()) if hasattr(layer, other)), "")
+    return f"{name}:{other}" if other else name
