@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+import numpy as np
+
 Class = TypeVar("Class", bound=type)
 
 
@@ -24,8 +26,10 @@ class KnownMistake:
     `wide_results` means that results may come out as float64. `exact_as` names the dtype that no
     result is more exact than; where that alone is the mistake, `loses_digits` is set too, the loss
     must be seen in many cases, and `made` is the class that loses them: the errors go both ways, or
-    if `on_grid` is set the wrong results hold numbers of the narrower dtype alone. `covers` are
-    the ids of others that this one says at once.
+    if `on_grid` is set the wrong results hold numbers of the narrower dtype alone. `noise` gives
+    for a dtype the classes between whose results a submission's may lie, where the mistake is that
+    large numbers cancel: y is then right up to a factor for each row. `covers` are the ids of
+    others that this one says at once.
     """
 
     id: str
@@ -42,6 +46,7 @@ class KnownMistake:
     loses_digits: bool = False
     on_grid: bool = False
     made: type | None = None
+    noise: Callable[[np.dtype[Any]], tuple[type, ...]] | None = None
     covers: tuple[str, ...] = ()
 
     @property

@@ -30,6 +30,11 @@ explains every result, right and wrong ones alike, within the tolerance. Where n
 change different steps are tried, and named if exactly one pair explains everything. Otherwise the
 report says that no known mistake explains the results: a name is never a guess.
 
+Where the right formulas explain all results to a few hundred units in the last place, and the
+errors go both ways, the report says that digits are lost on the way (`digits-lost`), and not that a
+formula is wrong. A variance in one pass is named in whatever order its sums are added up: the rows
+that are off are so by one factor each, within what the cancelled sums' rounding can come to.
+
 Exercises of the CuPy track alone borrow the mistakes of the class that they ask for.
 """
 _KERNELS: Final = """\

@@ -14,7 +14,7 @@ from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge import dtypes
 from gpu_worker.judge.case import Case
 from gpu_worker.judge.compare import CaseVerdict, result_dtype
-from gpu_worker.judge.hypotheses import Hypothesis
+from gpu_worker.judge.hypotheses import Hypothesis, fresh
 from gpu_worker.judge.reference import Array, Expected, play_exactly, reference_class
 from gpu_worker.judge.steps import steps_of, with_changed_step
 from gpu_worker.judge.transcript import PlayedCase, Raised
@@ -59,17 +59,19 @@ def explains_case(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedC
     # How far its own result moves when it is computed in the case's dtype tells how far a
     # submission's may; in float64, which it is computed in already, when each step is a unit off.
     drifts: list[Array | float] = exact
-    for moved in _computed_otherwise(exercise, cls, item.case.dtype):
+    noise = [fresh(moved) for moved in known.noise(item.case.dtype)] if known.noise else []
+    for moved in noise or _computed_otherwise(exercise, cls, item.case.dtype):
         try:
-            rounded = play_exactly(exercise, moved, item.case, native=True)
+            rounded = play_exactly(exercise, moved, item.case, native=not noise)
         except VARIANT_ERRORS:
             return False
+        slack = 1.0 if noise else _DRIFT_SLACK
         drifts = [
-            np.maximum(so_far, _drift(one, other))
+            np.maximum(so_far, slack * _drift(one, other))
             for so_far, one, other in zip(drifts, variant, rounded, strict=True)
         ]
         worst = _worst(known, item, variant, drifts)
-        if worst <= 1.0 or worst > FAR:
+        if worst <= 1.0 or (worst > FAR and not noise):
             break
     return worst <= 1.0
 
@@ -84,6 +86,19 @@ def _computed_otherwise(exercise: Exercise, cls: type, dtype: np.dtype[Any]) -> 
         return
     for number in range(_TIMES_ROUNDED):
         yield _rounded_in_each_step(exercise, cls, number)
+
+
+def shares_of_tolerance(exercise: Exercise, item: JudgedCase) -> list[float]:
+    """Return the largest error of each result of a case as a share of the tolerance.
+
+    Infinite where the case was not played to its end.
+    """
+    if item.played.problem:
+        return [math.inf]
+    right = Hypothesis((), reference_class(exercise))
+    variant = play_exactly(exercise, right.variant, item.case, native=right.native)
+    triples = zip(item.played.results, variant, item.expected, strict=False)
+    return [_excess(item.case, right, *triple, 0.0) for triple in triples]
 
 
 def is_far_off(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedCase) -> bool:
@@ -210,7 +225,7 @@ def _drift(exact: Expected, rounded: Expected) -> Array:
     # Infinite either way is a result like any other, and no room for what is finite.
     moved[rounded.value == exact.value] = 0.0
     moved[np.isnan(moved)] = np.inf
-    return _DRIFT_SLACK * np.broadcast_to(_row_maximum(moved), moved.shape)
+    return np.broadcast_to(_row_maximum(moved), moved.shape)
 
 
 def _row_maximum(magnitude: Array) -> Array:

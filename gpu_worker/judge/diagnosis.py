@@ -5,20 +5,26 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from gpu_worker.exercises.bank import KnownMistake
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge import dtypes
-from gpu_worker.judge.agreement import JudgedCase, explains_case, too_coarse
+from gpu_worker.judge.agreement import (
+    JudgedCase,
+    explains_case,
+    shares_of_tolerance,
+    too_coarse,
+)
+from gpu_worker.judge.cancelled import are_off_by_factors
 from gpu_worker.judge.casegen import MIXED
 from gpu_worker.judge.compare import Sign, is_modified, modified, signs_of
 from gpu_worker.judge.effects import Effects
 from gpu_worker.judge.hypotheses import Hypothesis, compose, fresh, singles
 from gpu_worker.judge.reference import play_exactly, reference_class
-from gpu_worker.judge.rounding import Loss, are_rounded, hold_numbers_of
+from gpu_worker.judge.rounding import Loss, are_rounded, err_both_ways, hold_numbers_of
 from gpu_worker.judge.ruled_out import pairs_of
 from gpu_worker.judge.search_time import UNHURRIED, SearchTime
 from gpu_worker.judge.transcript import Raised, Refused, same_bytes
@@ -28,6 +34,8 @@ __all__ = ("JudgedCase", "as_message", "compose", "diagnose", "names_sign")
 
 _MAX_MISTAKES = 8
 _MIN_LOSSES = 3
+_NEARLY_RIGHT = 16.0
+"""Times the tolerance: a few hundred units. In float64 no wrong formula comes as near."""
 _LOSS_SHARE = 1 / 3
 """Digits are lost in general, not by chance, if they are in this share of the cases."""
 
@@ -54,7 +62,10 @@ def diagnose(
     if not failed or any(isinstance(item.verdict.problem, Refused) for item in failed):
         return []
     search = _Search(exercise, runs, track, time_left or SearchTime(UNHURRIED))
+    nearly_right = search.is_nearly_right()
     found = search.single()
+    if not found and nearly_right:
+        found = [DIGITS_LOST]
     if found is None:
         found = search.pair()
     if found is None:
@@ -66,6 +77,16 @@ def diagnose(
     signs = search.signs_beside(found)
     known = [*found, *(mistake for mistake in search.bank if mistake.sign in signs)]
     return [as_message(mistake) for mistake in known][:_MAX_MISTAKES]
+
+
+DIGITS_LOST: Final = KnownMistake(
+    "digits-lost",
+    "The formulas are right: they explain all results to a few hundred units in the last place. "
+    "Digits are lost on the way, in a sum that is added up term by term in one place, in a "
+    "difference of large numbers, or in a step that is rounded or approximated. Add up in parts, "
+    "as np.sum does, subtract before squaring, and keep each step in the widest type.",
+)
+"""Said where no mistake is known and no formula can be wrong."""
 
 
 def names_sign(exercise: Exercise, mistakes: Sequence[Mistake], sign: str) -> bool:
@@ -123,6 +144,31 @@ class _Search:
             or self._explaining(singles(self.kernel_bank, many=True))
             or None
         )
+
+    def is_nearly_right(self) -> bool:
+        """True if the formulas explain all results to a few hundred units, and rounding the rest.
+
+        What errs one way, such as a factor or another eps, may be a formula that is wrong by a
+        little.
+        """
+        losses: list[Loss] = []
+        right = Hypothesis((), reference_class(self.exercise))
+        # One that failed mostly tells at once that this is not so.
+        for item in sorted(self._all(), key=lambda item: item.verdict.passed):
+            if self._says_nothing(item, right):
+                continue
+            shares = shares_of_tolerance(self.exercise, item)
+            worst = max(shares, default=0.0)
+            if worst > _NEARLY_RIGHT:
+                return False
+            if not item.verdict.passed and not item.verdict.sign:
+                results = zip(shares, item.played.results, item.expected, strict=False)
+                losses += [
+                    Loss(item, place, got, wanted).of_large_errors()
+                    for place, (share, got, wanted) in enumerate(results)
+                    if share >= worst / 2
+                ]
+        return bool(losses) and err_both_ways(losses)
 
     def _explaining(self, hypotheses: Iterable[Hypothesis]) -> list[KnownMistake]:
         found: dict[str, KnownMistake] = {}
@@ -191,6 +237,10 @@ class _Search:
             return False
         if self._is_refuted(hypothesis):
             return False
+        if hypothesis.noise and not are_off_by_factors(
+            self.exercise, hypothesis.variant, hypothesis.noise, self._all()
+        ):
+            return False
         if not hypothesis.loses_digits or self._loses_digits(hypothesis):
             return True
         if len(hypothesis.mistakes) == 1:
@@ -223,6 +273,9 @@ class _Search:
                     ways = wide.setdefault((wanted.quantity, wanted.dtype.name), set())
                     ways.add(got.dtype == np.float64)
         return all(len(ways) == 1 for ways in wide.values())
+
+    def _all(self) -> list[JudgedCase]:
+        return [item for run in self.runs for item in run]
 
     def _explains_run(self, hypothesis: Hypothesis, run: Iterable[JudgedCase]) -> bool:
         cls = fresh(hypothesis.variant)

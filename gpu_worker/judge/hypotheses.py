@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -63,6 +63,11 @@ class Hypothesis:
         return any(keeps_state(known.variant) for known in self.mistakes if known.variant)
 
     @property
+    def noise(self) -> Callable[[np.dtype[Any]], tuple[type, ...]] | None:
+        """What gives the classes between whose results a submission's may lie, see `bank`."""
+        return next((known.noise for known in self.mistakes if known.noise), None)
+
+    @property
     def on_grid(self) -> bool:
         """True if the wrong results hold numbers of `exact_as` alone."""
         return any(known.on_grid for known in self.mistakes)
@@ -84,7 +89,7 @@ def pairs(
     the other changes is computed there.
     """
     reference = reference_class(exercise)
-    variants = [known for known in bank if known.variant]
+    variants = [known for known in bank if known.variant and not known.noise]
     steps = {id(known): _steps(known.variant, reference) for known in variants if known.variant}
     in_constructor = {key for key, replaced in steps.items() if replaced == _CONSTRUCTOR}
     for one, other in combinations(variants, 2):

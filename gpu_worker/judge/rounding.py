@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
 
@@ -20,6 +20,8 @@ _BOTH_WAYS: Final = 0.1
 _EXPLAINED: Final = 0.9
 """Share of the errors' squares. Constants leave what float64 rounds, which is far below the errors
 looked at; of rounding they explain about their number over that of independent errors."""
+_LARGE: Final = 0.25
+"""Of a result's largest error."""
 _MIN_RESULTS: Final = 3
 _MIN_ROWS: Final = 16
 _MIN_COLUMNS: Final = 3
@@ -54,6 +56,13 @@ class Loss:
         error[~np.isfinite(error)] = np.nan
         return error
 
+    def of_large_errors(self) -> Loss:
+        """Return the result with its large errors alone: small ones are any right result's."""
+        error = np.abs(self.error)
+        small = ~(error >= _LARGE * np.nanmax(error, initial=0.0))
+        value = self.variant.value
+        return replace(self, got=np.where(small, value, self.got.astype(np.float64)))
+
 
 def are_rounded(exercise: Exercise, variant: type, losses: Sequence[Loss]) -> bool:
     """True if what the losses have in common is that their numbers were rounded on the way.
@@ -62,7 +71,7 @@ def are_rounded(exercise: Exercise, variant: type, losses: Sequence[Loss]) -> bo
     and summands explain them: each step of the reference, which `variant` is or derives from, may
     have one of each, the same in all cases. And no step is too large, or too small, in all rows.
     """
-    if not _err_both_ways(losses):
+    if not err_both_ways(losses):
         return False
     moves = _moved_by_constants(exercise, variant, losses)
     return _differ_from_constants(moves) and not _err_one_way_by_rows(moves)
@@ -80,7 +89,8 @@ def _is_on_grid(got: Array, dtype: np.dtype[Any]) -> bool:
 
 
 # --- which way they err --------------------------------------------------------------------------
-def _err_both_ways(losses: Sequence[Loss]) -> bool:
+def err_both_ways(losses: Sequence[Loss]) -> bool:
+    """True if of each quantity's errors some are up and some down, and so away from zero."""
     shares: dict[str, list[tuple[float, float]]] = {}
     for loss in losses:
         shares.setdefault(loss.variant.quantity, []).extend(_ups(loss))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gpu_worker.exercises import get, on_track, slugs
@@ -228,6 +229,84 @@ def test_a_default_eps_that_nobody_knows_is_not_taken_for_lost_digits(
 ) -> None:
     # It is off by less than float32 is exact to, in one case alone.
     assert made("rmsnorm", ("eps=1e-6", "eps=1.1e-6"), right, grade) == []
+
+
+def in_float32(total: Callable[[Any], Any]) -> type:
+    """Return LayerNorm with its variance in one pass, from sums that are added up in some order."""
+
+    class OnePass(reference_class(get("layernorm"))):  # type: ignore[misc]
+        def variance(self, centred: Any) -> Any:
+            mean, square = total(self.x), total(self.x * self.x)
+            return (
+                square / self.x.dtype.type(self.x.shape[-1])
+                - (mean / self.x.dtype.type(self.x.shape[-1])) ** 2
+            )
+
+    return OnePass
+
+
+def one_after_the_other(x: Any) -> Any:
+    return np.add.accumulate(x, axis=-1)[..., -1:]
+
+
+def lane_by_lane(x: Any) -> Any:
+    lanes = [np.zeros_like(x[..., :1]) for _ in range(32)]
+    for lane in range(min(32, x.shape[-1])):
+        lanes[lane] = one_after_the_other(x[..., lane::32])
+    while len(lanes) > 1:
+        lanes = [one + other for one, other in zip(lanes[::2], lanes[1::2], strict=True)]
+    return lanes[0]
+
+
+@pytest.mark.parametrize("total", [one_after_the_other, lane_by_lane])
+@pytest.mark.parametrize("seed", [11, 29, 31])
+def test_a_variance_in_one_pass_is_named_in_whatever_order_it_is_added_up(
+    total: Callable[[Any], Any], seed: int
+) -> None:
+    exercise = get("layernorm")
+    runs = rehearse(exercise, in_float32(total), seed, cases=once_drawn("layernorm", seed))
+    assert any(not item.verdict.passed for run in runs for item in run)
+    assert [mistake.id for mistake in diagnose(exercise, runs)] == ["one-pass-variance"]
+
+
+def test_a_mean_that_lost_its_digits_is_no_variance_in_one_pass() -> None:
+    exercise = get("layernorm")
+
+    class CoarseMean(reference_class(exercise)):  # type: ignore[misc]
+        def centre(self, x: Any) -> Any:
+            mean = np.mean(x, axis=-1, keepdims=True)
+            return x - mean * x.dtype.type(1 + 64 * np.finfo(x.dtype).eps)
+
+    runs = rehearse(exercise, CoarseMean, 11, cases=once_drawn("layernorm", 11))
+    assert any(not item.verdict.passed for run in runs for item in run)
+    named = {mistake.id for mistake in diagnose(exercise, runs)}
+    assert "one-pass-variance" not in named
+
+
+def test_where_right_formulas_are_off_by_a_few_hundred_units_digits_are_lost() -> None:
+    exercise = get("softmax_cross_entropy")
+    reference = reference_class(exercise)
+    case = next(
+        case
+        for case in casegen.hidden_cases(exercise, 20)
+        if case.dtype == np.float64 and case.shape[-1] > 1000 and case.family == "normal"
+    )
+
+    def diagnosed(ways: tuple[float, ...]) -> tuple[bool, list[str]]:
+        class Coarse(reference):  # type: ignore[misc]
+            def gradient_x(self, d: Any) -> Any:
+                error = 1000 * np.finfo(np.float64).eps * np.resize(ways, d.shape)
+                return super().gradient_x(d) * (1 + error)
+
+        played, expected = play_case(Coarse, case), expected_results(exercise, case)
+        verdict = judge_case(case, played, expected, exercise.gradients)
+        named = diagnose(exercise, [[], [JudgedCase(case, played, expected, verdict)]])
+        return verdict.passed, [mistake.id for mistake in named]
+
+    assert diagnosed((1.0, -1.0, 0.5, -0.25, -0.75)) == (False, ["digits-lost"])
+    # What errs one way may be a formula: a constant of thirteen digits, another eps.
+    assert diagnosed((1.0,)) == (False, [])
+    assert diagnosed((1.0, 0.5)) == (False, [])
 
 
 def test_where_digits_are_lost_matters_not(grade: Grade, right: str) -> None:

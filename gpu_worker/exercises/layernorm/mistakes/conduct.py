@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+import functools
+from typing import Any, Final
 
 import numpy as np
 
@@ -88,6 +89,48 @@ class OnePassVariance(LayerNormScratch):
     def variance(self, centred: Array) -> Array:
         mean = np.mean(self.x, axis=-1, keepdims=True)
         return np.mean(self.x * self.x, axis=-1, keepdims=True) - mean * mean
+
+
+_ROUNDINGS: Final = 4.0
+"""Of the two means, the square and the difference, beside those of a sum one after the other."""
+
+
+@functools.cache
+def _cancelling(unit: float, sign: float) -> type[LayerNormScratch]:
+    class Cancelling(LayerNormScratch):
+        """The variance off by as much as the sums' rounding may come to, whatever their order."""
+
+        def variance(self, centred: Array) -> Array:
+            square = np.mean(self.x * self.x, axis=-1, keepdims=True)
+            exact = super().variance(centred)
+            dim = self.x.shape[-1]
+            # Equal numbers are all rounded alike, and others up and down.
+            times = np.where(exact <= unit * square, dim / 2, np.sqrt(dim))
+            return exact + sign * unit * (_ROUNDINGS + times) * square
+
+    return Cancelling
+
+
+def _noise(dtype: np.dtype[Any]) -> tuple[type, ...]:
+    unit = float(np.finfo(np.float64 if dtype == np.float64 else np.float32).eps)
+    return _cancelling(unit, 1.0), _cancelling(unit, -1.0)
+
+
+@MISTAKES.variant(
+    "one-pass-variance",
+    "The variance is computed in one pass, as mean(x**2) - mean(x)**2 or from sums of x and x**2. "
+    "Both are large and nearly equal when the mean is, and their difference is noise: each row is "
+    "right up to a factor. Subtract the mean first, then square; or add up (x - x[0]), or "
+    "Welford's way.",
+    step="definition",
+    formula="layernorm",
+    line="mean-square",
+    test="precision",
+    noise=_noise,
+    made=OnePassVariance,
+)
+class OnePassInAnyOrder(LayerNormScratch):
+    """In exact arithmetic the variance is the same."""
 
 
 # --- state, and promises to the caller -----------------------------------------------------------

@@ -82,6 +82,28 @@ class GradientSign(LayerNormScratch):
 
 
 @MISTAKES.variant(
+    "second-term-doubled",
+    "The last term of dx is twice too large. The derivative of the square brings a factor 2, and "
+    "that of the root takes it away: d sqrt(u) = du / (2 sqrt(u)).",
+    **_SUM,
+)
+class VariancePathDoubled(LayerNormScratch):
+    def projection(self, d: Array) -> Array:
+        return 2.0 * super().projection(d)
+
+
+@MISTAKES.variant(
+    "second-term-halved",
+    "The last term of dx is half as large as it should be. The derivative of the root brings a "
+    "factor 1/2, and that of the square takes it away.",
+    **_SUM,
+)
+class VariancePathHalved(LayerNormScratch):
+    def projection(self, d: Array) -> Array:
+        return 0.5 * super().projection(d)
+
+
+@MISTAKES.variant(
     "second-term-without-normalizing",
     "The last term of dx uses x - mean in place of xhat once. It needs xhat, which is divided by "
     "the deviation too, in the mean and before it.",

@@ -54,6 +54,29 @@ class EpsDividedByD(LayerNormScratch):
 
 
 @MISTAKES.variant(
+    "eps-added-to-d",
+    "eps is added to D, the number of elements, and not to the variance: sqrt(var + eps), where "
+    "var is the sum of squared deviations divided by D.",
+    **_DEVIATION,
+)
+class EpsAddedToCount(LayerNormScratch):
+    def reciprocal_deviation(self, centred: Array) -> Array:
+        total = np.sum(centred * centred, axis=-1, keepdims=True)
+        return 1.0 / np.sqrt(total / (centred.shape[-1] + self.eps))
+
+
+@MISTAKES.variant(
+    "eps-added-to-d",
+    "eps is added to D as well, the number of elements. It belongs to the variance alone: "
+    "sqrt(var + eps).",
+    **_DEVIATION,
+)
+class EpsAddedToCountToo(LayerNormScratch):
+    def variance(self, centred: Array) -> Array:
+        return np.sum(centred * centred, axis=-1, keepdims=True) / (centred.shape[-1] + self.eps)
+
+
+@MISTAKES.variant(
     "no-eps",
     "eps is missing. Without it a constant row is divided by zero, and nearly constant rows come "
     "out wrong.",
@@ -192,6 +215,27 @@ class DividedByDMinusOne(LayerNormScratch):
 
 
 @MISTAKES.variant(
+    "d-minus-one",
+    "The variance is divided by D - 1 (ddof=1), and in dx the mean with xhat too. LayerNorm "
+    "divides by D.",
+    **_VARIANCE,
+)
+class ProjectionDividedByDMinusOne(DividedByDMinusOne):
+    def projection(self, d: Array) -> Array:
+        return np.sum(self.weighted(d) * self.xhat, axis=-1, keepdims=True) / (d.shape[-1] - 1)
+
+
+@MISTAKES.variant(
+    "d-minus-one",
+    "The variance and the means in dx divide by D - 1. LayerNorm divides by D.",
+    **_VARIANCE,
+)
+class MeansDividedByDMinusOne(ProjectionDividedByDMinusOne):
+    def mean_gradient(self, d: Array) -> Array:
+        return np.sum(self.weighted(d), axis=-1, keepdims=True) / (d.shape[-1] - 1)
+
+
+@MISTAKES.variant(
     "sum-for-mean",
     "The squared deviations are summed but not divided by D: the variance is their mean.",
     **_VARIANCE,
@@ -254,6 +298,20 @@ class StatisticsOfEverything(LayerNormScratch):
 
 
 @MISTAKES.variant(
+    "whole-array-mean",
+    "Means run over the whole array, in both directions. Each row has its own: axis=-1, "
+    "keepdims=True.",
+    **_VARIANCE,
+)
+class MeansOverEverything(StatisticsOfEverything):
+    def mean_gradient(self, d: Array) -> Array:
+        return np.mean(self.weighted(d), keepdims=True)
+
+    def projection(self, d: Array) -> Array:
+        return np.mean(self.weighted(d) * self.xhat, keepdims=True)
+
+
+@MISTAKES.variant(
     "batch-axis-mean",
     "Mean and variance run over the first axis: that is batch normalization. LayerNorm "
     "normalizes over the last axis, each row by itself.",
@@ -265,6 +323,20 @@ class StatisticsOfBatch(LayerNormScratch):
 
     def variance(self, centred: Array) -> Array:
         return np.mean(centred * centred, axis=0, keepdims=True)
+
+
+@MISTAKES.variant(
+    "batch-axis-mean",
+    "Means run over the first axis, in both directions: that is batch normalization. LayerNorm "
+    "normalizes over the last axis, each row by itself.",
+    **_VARIANCE,
+)
+class MeansOverBatch(StatisticsOfBatch):
+    def mean_gradient(self, d: Array) -> Array:
+        return np.mean(self.weighted(d), axis=0, keepdims=True)
+
+    def projection(self, d: Array) -> Array:
+        return np.mean(self.weighted(d) * self.xhat, axis=0, keepdims=True)
 
 
 # --- gamma and beta in forward -------------------------------------------------------------------

@@ -93,6 +93,28 @@ class OneOverDMissing(RMSNormScratch):
 
 
 @MISTAKES.variant(
+    "second-term-doubled",
+    "The second term of dx is twice too large. The derivative of the square brings a factor 2, and "
+    "that of the root takes it away: d sqrt(u) = du / (2 sqrt(u)).",
+    **{**_DX, "step": "rms-gradient", "line": "projection"},
+)
+class SecondTermDoubled(RMSNormScratch):
+    def projection(self, d: Array) -> Array:
+        return 2.0 * super().projection(d)
+
+
+@MISTAKES.variant(
+    "second-term-halved",
+    "The second term of dx is half as large as it should be. The derivative of the root brings a "
+    "factor 1/2, and that of the square takes it away: d x**2 = 2 x dx.",
+    **{**_DX, "step": "rms-gradient", "line": "projection"},
+)
+class SecondTermHalved(RMSNormScratch):
+    def projection(self, d: Array) -> Array:
+        return 0.5 * super().projection(d)
+
+
+@MISTAKES.variant(
     "rms-squared",
     "The second term of dx is divided by RMS**2, as it is too where x stands for xhat once. It is "
     "RMS**3: twice from the quotient, once from the derivative of RMS.",

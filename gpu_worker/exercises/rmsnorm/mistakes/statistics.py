@@ -49,6 +49,28 @@ class EpsDividedByD(RMSNormScratch):
 
 
 @MISTAKES.variant(
+    "eps-added-to-d",
+    "eps is added to D, the number of elements, and not to the mean: sqrt(mean(x**2) + eps), where "
+    "the mean is the sum divided by D.",
+    **_RMS,
+)
+class EpsAddedToCount(RMSNormScratch):
+    def reciprocal_rms(self, x: Array) -> Array:
+        return 1.0 / np.sqrt(np.sum(x * x, axis=-1, keepdims=True) / (x.shape[-1] + self.eps))
+
+
+@MISTAKES.variant(
+    "eps-added-to-d",
+    "eps is added to D as well, the number of elements. It belongs to the mean alone: "
+    "sqrt(mean(x**2) + eps).",
+    **_RMS,
+)
+class EpsAddedToCountToo(RMSNormScratch):
+    def mean_square(self, x: Array) -> Array:
+        return np.sum(x * x, axis=-1, keepdims=True) / (x.shape[-1] + self.eps)
+
+
+@MISTAKES.variant(
     "no-eps",
     "eps is missing. Without it a row of zeros is divided by zero, and tiny rows come out wrong.",
     **_RMS,
@@ -161,6 +183,16 @@ class DividedByDMinusOne(RMSNormScratch):
 
 
 @MISTAKES.variant(
+    "d-minus-one",
+    "Means divide by D - 1, in both directions. RMSNorm divides by D: it is no sample variance.",
+    **{**_RMS, "line": "mean-square"},
+)
+class MeansDividedByDMinusOne(DividedByDMinusOne):
+    def projection(self, d: Array) -> Array:
+        return np.sum(self.weighted(d) * self.xhat, axis=-1, keepdims=True) / (d.shape[-1] - 1)
+
+
+@MISTAKES.variant(
     "mean-absolute",
     "The mean of |x| is used where RMSNorm takes the root of the mean of x**2.",
     **{**_RMS, "line": "mean-square"},
@@ -181,6 +213,17 @@ class MeanOverEverything(RMSNormScratch):
 
 
 @MISTAKES.variant(
+    "whole-array-mean",
+    "Means run over the whole array, in both directions. Each row has its own: use axis=-1, "
+    "keepdims=True.",
+    **{**_RMS, "line": "mean-square"},
+)
+class MeansOverEverything(MeanOverEverything):
+    def projection(self, d: Array) -> Array:
+        return np.mean(self.weighted(d) * self.xhat, keepdims=True)
+
+
+@MISTAKES.variant(
     "batch-axis-mean",
     "The mean runs over the first axis, as in batch normalization. RMSNorm normalizes over the "
     "last axis: each row by itself.",
@@ -189,6 +232,17 @@ class MeanOverEverything(RMSNormScratch):
 class MeanOverBatch(RMSNormScratch):
     def mean_square(self, x: Array) -> Array:
         return np.mean(x * x, axis=0, keepdims=True)
+
+
+@MISTAKES.variant(
+    "batch-axis-mean",
+    "Means run over the first axis, as in batch normalization, in both directions. RMSNorm "
+    "normalizes over the last axis: each row by itself.",
+    **{**_RMS, "line": "mean-square"},
+)
+class MeansOverBatch(MeanOverBatch):
+    def projection(self, d: Array) -> Array:
+        return np.mean(self.weighted(d) * self.xhat, axis=0, keepdims=True)
 
 
 @MISTAKES.variant(

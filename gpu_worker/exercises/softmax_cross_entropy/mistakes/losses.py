@@ -57,6 +57,28 @@ def _clipped(least: float, most: float) -> type[SoftmaxCrossEntropyScratch]:
     return ClippedInLog
 
 
+_CLIPPED: Final = (
+    "Probabilities are clipped, which caps the loss of a confident mistake, and the clipped ones "
+    "are in the gradient too: write -log(p) as log(S) - (x - max), and take p as it is."
+)
+
+
+def _clipped_throughout(least: float, most: float) -> type[SoftmaxCrossEntropyScratch]:
+    class Clipped(SoftmaxCrossEntropyScratch):
+        def losses(self) -> Array:
+            return -np.log(self.probabilities())
+
+        def probabilities(self) -> Array:
+            return np.clip(super().probabilities(), least, most)
+
+    sides = "BothSides" if most < 1.0 else ""
+    Clipped.__name__ = f"Clipped{round(-np.log10(least))}{sides}"
+    return Clipped
+
+
+for _eps in (1e-12, 1e-15, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6):
+    for _most in (1.0, 1.0 - _eps):
+        MISTAKES.variant("eps-in-log", _CLIPPED, **_LOG)(_clipped_throughout(_eps, _most))
 for _eps in (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-15):
     MISTAKES.variant("eps-in-log", _EPS_IN_LOG, **_LOG)(_with_eps(_eps))
 for _eps in (1e-12, 1e-15, 1e-10, 1e-7):

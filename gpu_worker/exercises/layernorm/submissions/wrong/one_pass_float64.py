@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# diagnosis: none
+# mistake: one-pass-variance
 # The variance is mean(x**2) - mean(x)**2, in float64.
 import numpy as np
 

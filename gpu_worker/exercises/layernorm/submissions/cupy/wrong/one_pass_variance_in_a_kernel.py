@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# diagnosis: any
+# mistake: one-pass-variance
 from functools import cache
 
 import cupy as cp

@@ -1,5 +1,5 @@
 # outcome: wrong_answer
-# diagnosis: any
+# mistake: one-pass-variance
 # The mean of the squares less the square of the mean cancels where the mean is large.
 import cupy as cp
 import numpy as np
