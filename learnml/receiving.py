@@ -1,187 +1,225 @@
-"""The web server's worker: a request gets a thread once all of it is there.
+"""The web server's worker: a thread has a request from its last byte to its answer's first.
 
-Gunicorn's threads read what they answer, so that a client that sends a byte every few seconds holds
-a thread for as long as it likes, and two dozen of them hold all. Here the worker's one loop, which
-waits for all connections at once, receives requests: a slow one costs a few bytes of memory until
-it is whole or out of time. Answers are sent by the thread; a client that takes nothing is left
-after a while.
+Gunicorn's threads read what they answer, and send the answer, so that a client that sends or takes
+a byte every few seconds holds a thread for as long as it likes, and two dozen of them hold all.
+Here the worker's one loop, which waits for all connections at once, receives requests and sends
+what a client did not take at once: a slow one costs memory until it is done or out of time. The
+loop itself waits for nobody, nor does a thread read from a connection.
 """
 
 from __future__ import annotations
 
 import contextlib
-import re
+import errno
+import resource
 import selectors
 import socket
-import struct
 import time
-from functools import partial
-from typing import Any, Final
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, TypeVar
 
 from gunicorn import http  # type: ignore[import-untyped]
+from gunicorn.http.unreader import Unreader  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import TConn, ThreadWorker  # type: ignore[import-untyped]
 
-HEADERS_WITHIN_SECONDS: Final = 20.0
-"""From the connection, or from the first byte of a further request on it."""
-REQUEST_WITHIN_SECONDS: Final = 180.0
-"""One megabyte takes half of that on a bad telephone line."""
-SEND_WITHIN_SECONDS: Final = 30
-"""For a client to take any of what waits for it."""
-MAX_HEADER_BYTES: Final = 128 * 1024
-MAX_DRAINED_BYTES: Final = 32 * 1024 * 1024
-"""Of a body that is too large: a client still sending would see a reset in place of the answer."""
+from .framing import CONTINUE, Receiving
+from .sending import TAKE_SOME_WITHIN_SECONDS, PatientSocket, Room
+
 MAX_HELD_BYTES: Final = 256 * 1024 * 1024
-"""Of all unfinished requests of a process."""
+"""Of all requests of a process that are not answered yet."""
 RECEIVE_BYTES: Final = 64 * 1024
+TAKE_ALL_WITHIN_SECONDS: Final = 180.0
+"""For a client to take an answer once it is made: 3 kB/s for a long chapter, uncompressed."""
+LINGER_SECONDS: Final = 2.0
+"""For a client to see that a connection ends. Closed before, a reset might take the answer away."""
+MAX_LINGERING_BYTES: Final = 1024 * 1024
+LOOK_EVERY_SECONDS: Final = 1.0
+OTHER_FILES: Final = 200
+"""That a process may have open beside its connections."""
+OUT_OF_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
-_HEADERS_END: Final = b"\r\n\r\n"
-_LENGTH: Final = re.compile(rb"^content-length:[ \t]*(\d{1,18})[ \t]*\r$", re.I | re.M)
-_CODED: Final = re.compile(rb"^transfer-encoding:", re.I | re.M)
-_EXPECTS: Final = re.compile(rb"^expect:[ \t]*100-continue[ \t]*\r$", re.I | re.M)
-_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+class HeldBytes(Unreader):
+    """What has come of a request, for the parser.
+
+    `ends`: what comes later cannot be told from a rest of this request, so the connection ends.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ends = False
+
+    def chunk(self, size_hint: int | None = None) -> bytes:
+        """Say that there is no more: the parser wants more than the framing says that there is."""
+        self.ends = True
+        return b""
 
 
-class Receiving:
-    """What has come of one request. `body_limit`: larger bodies are dropped as they come."""
+@dataclass(slots=True)
+class Sending:
+    """An answer that is made and not taken yet, by the thread that `answered`."""
 
-    def __init__(self, began: float, body_limit: int) -> None:
-        self.held = bytearray()
-        self.expects_continue = False
-        self._began = began
-        self._body_limit = body_limit
-        self._body_starts: int | None = None
-        self._length: int | None = 0
-        self._dropped = 0
+    answered: Future[Any]
+    some_until: float
+    all_until: float
 
-    def add(self, data: bytes) -> None:
-        """Take what has just come."""
-        if self.is_too_large:
-            self._dropped += len(data)
-            return
-        searched = max(0, len(self.held) - len(_HEADERS_END))
-        self.held += data
-        if self._body_starts is None:
-            self._look_for_headers(searched)
 
-    def _look_for_headers(self, searched: int) -> None:
-        end = self.held.find(_HEADERS_END, searched)
-        if end < 0:
-            return
-        self._body_starts = end + len(_HEADERS_END)
-        # With the line ends of its last line: the patterns want them.
-        head = bytes(self.held[: end + 2])
-        lengths = _LENGTH.findall(head)
-        if _CODED.search(head):
-            self._length = None
-        elif len(lengths) == 1:
-            self._length = int(lengths[0])
-        if self.is_too_large:
-            self._dropped = len(self.held) - self._body_starts
-            del self.held[self._body_starts :]
-        self.expects_continue = bool(_EXPECTS.search(head)) and not self.is_whole
+@dataclass(slots=True)
+class Lingering:
+    """A connection that has been ended on this side, and how much has come on it since."""
 
-    @property
-    def is_too_large(self) -> bool:
-        return self._length is not None and self._length > self._body_limit
+    until: float
+    came: int = 0
 
-    @property
-    def is_whole(self) -> bool:
-        """All of it is there, or as much as is needed to answer it.
 
-        Headers that contradict each other are answered as they are. The end of a body in chunks of
-        unknown length is known by its form; one that only looks like it costs a thread a wait.
-        """
-        if self._body_starts is None:
-            return False
-        if self._length is None:
-            tail = self.held[max(self._body_starts, len(self.held) - 4096) :]
-            is_end = tail.startswith(b"0\r\n") or b"\r\n0\r\n" in tail
-            too_much = len(self.held) - self._body_starts > self._body_limit
-            return too_much or (is_end and tail.endswith(_HEADERS_END))
-        if self.is_too_large:
-            return self._dropped >= min(self._length, MAX_DRAINED_BYTES)
-        return len(self.held) - self._body_starts >= self._length
-
-    def refusal(self, now: float) -> str:
-        """Return the status to end it with, "" while it may go on."""
-        if self._body_starts is None and len(self.held) > MAX_HEADER_BYTES:
-            return "431 Request Header Fields Too Large"
-        limit = HEADERS_WITHIN_SECONDS if self._body_starts is None else REQUEST_WITHIN_SECONDS
-        return "408 Request Timeout" if now - self._began > limit else ""
+Waiting = TypeVar("Waiting", Receiving, Sending, Lingering)
 
 
 class ReceivingWorker(ThreadWorker):
-    """Gunicorn's threaded worker, with a thread for each whole request."""
+    """Gunicorn's threaded worker, whose threads wait for no client."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._receiving: dict[TConn, Receiving] = {}
+        # Connections in the loop, and what they are there for.
+        self._waiting: dict[TConn, Receiving | Sending | Lingering] = {}
         self._held_bytes = 0
+        # Those of them that threads have, or will have.
+        self._handed_bytes: dict[TConn, int] = {}
+        self._room = Room()
+        self._look_at = 0.0
 
+    def init_process(self) -> None:
+        self._allow_files()
+        super().init_process()
+
+    def _allow_files(self) -> None:
+        """Let no more connections in than this process may have files, of which it asks enough."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = self.cfg.worker_connections + OTHER_FILES
+        if soft < wanted:
+            soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        most = max(self.cfg.threads, min(wanted, soft) - OTHER_FILES)
+        self.worker_connections, self.max_keepalived = most, most - self.cfg.threads
+
+    def accept(self, listener: socket.socket) -> None:
+        try:
+            super().accept(listener)
+        except OSError as error:
+            if error.errno not in OUT_OF_FILES:
+                raise
+            # It waits for its turn; the others go on.
+            self.log.warning("A connection cannot be accepted: %s", error)
+            time.sleep(0.1)
+
+    # --- waiting ------------------------------------------------------------------------------
+    def murder_pending(self) -> None:
+        """End what is out of time; called after each turn of the loop."""
+        super().murder_pending()
+        now = time.monotonic()
+        if self.alive and now < self._look_at:
+            return
+        self._look_at = now + LOOK_EVERY_SECONDS
+        for conn, waiting in list(self._waiting.items()):
+            if isinstance(waiting, Receiving):
+                if waiting.held and (status := waiting.refusal(now)):
+                    self._refuse(conn, waiting, status)
+                elif not waiting.held and (waiting.is_late(now) or not self.alive):
+                    self._close(conn)
+            elif isinstance(waiting, Sending):
+                if now > min(waiting.some_until, waiting.all_until):
+                    self._close(conn)
+            elif now > waiting.until:
+                self._close(conn)
+
+    def _wait(
+        self,
+        conn: TConn,
+        waiting: Waiting,
+        event: int,
+        callback: Callable[[TConn, Waiting], object],
+    ) -> None:
+        self._waiting[conn] = waiting
+        self.poller.register(conn.sock, event, lambda _: callback(conn, waiting))
+
+    def _wait_no_more(self, conn: TConn) -> None:
+        if self._waiting.pop(conn, None) is not None:
+            self.poller.unregister(conn.sock)
+
+    def _close(self, conn: TConn) -> None:
+        """Close a connection at once."""
+        self._wait_no_more(conn)
+        self.nr_conns -= 1
+        conn.close()
+
+    def _leave(self, conn: TConn) -> None:
+        """End a connection, and close it once its client has seen that, or soon."""
+        self._wait_no_more(conn)
+        try:
+            conn.sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            self._close(conn)
+            return
+        lingering = Lingering(time.monotonic() + LINGER_SECONDS)
+        self._wait(conn, lingering, selectors.EVENT_READ, self._on_lingering)
+
+    def _on_lingering(self, conn: TConn, lingering: Lingering) -> None:
+        data = _received(conn)
+        lingering.came += len(data or b"")
+        if data == b"" or lingering.came > MAX_LINGERING_BYTES:
+            self._close(conn)
+
+    # --- receiving ----------------------------------------------------------------------------
     def enqueue_req(self, conn: TConn) -> None:
         """Receive a request from a connection that is new or has something to read."""
         if self.cfg.is_ssl:
             # Meant to stand behind a proxy for that; gunicorn's own way works all the same.
             super().enqueue_req(conn)
             return
-        receiving = Receiving(time.monotonic(), self._body_limit())
         if conn.parser is None:
-            _limit_waits(conn.sock)
-            conn.parser = http.get_parser(self.cfg, conn.sock, conn.client)
+            conn.sock = PatientSocket(conn.sock, self._room)
+            conn.parser = http.get_parser(self.cfg, [], conn.client)
+            conn.parser.unreader = HeldBytes()
             conn.initialized = True
-        else:
-            # Read ahead with the request before.
-            self._add(receiving, conn.parser.unreader.take_buffered())
-        conn.sock.setblocking(False)
+        receiving = Receiving(time.monotonic(), self._body_limit)
+        if ahead := conn.parser.unreader.take_buffered():
+            # Read with the request before.
+            self._add(receiving, ahead)
         if not self._receive(conn, receiving):
-            self._receiving[conn] = receiving
-            self.poller.register(
-                conn.sock, selectors.EVENT_READ, partial(self._on_more, conn, receiving)
-            )
+            self._wait(conn, receiving, selectors.EVENT_READ, self._receive)
 
-    def murder_pending(self) -> None:
-        """Close connections that are out of time; called about once a second."""
-        super().murder_pending()
-        now = time.monotonic()
-        for conn, receiving in list(self._receiving.items()):
-            status = receiving.refusal(now)
-            if status or (not self.alive and not receiving.held):
-                self._forget(conn)
-                self._end(conn, receiving, status if receiving.held else "")
-
+    @cached_property
     def _body_limit(self) -> int:
+        # Once the application, which may be what configures Django, has been loaded.
         from django.conf import settings
 
         return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 
-    def _on_more(self, conn: TConn, receiving: Receiving, _: object) -> None:
-        if self._receive(conn, receiving):
-            self._forget(conn)
-
     def _receive(self, conn: TConn, receiving: Receiving) -> bool:
-        """Take what has come. Return whether that is all that there will be to wait for."""
+        """Take what has come. Return False where there is more to wait for."""
         while not receiving.is_whole:
-            try:
-                data = conn.sock.recv(RECEIVE_BYTES)
-            except BlockingIOError:
+            data = _received(conn)
+            if data is None:
                 return False
-            except OSError:
-                data = b""
             if not data:
                 # The client is gone.
-                self._end(conn, receiving, "")
+                self._held_bytes -= len(receiving.held)
+                self._close(conn)
                 return True
             self._add(receiving, data)
-            status = receiving.refusal(time.monotonic())
+            status = "" if receiving.is_whole else receiving.refusal(time.monotonic())
             if self._held_bytes > MAX_HELD_BYTES:
                 status = "503 Service Unavailable"
             if status:
-                self._end(conn, receiving, status)
+                self._refuse(conn, receiving, status)
                 return True
             if receiving.expects_continue:
                 receiving.expects_continue = False
                 with contextlib.suppress(OSError):
-                    conn.sock.send(_CONTINUE)
+                    conn.sock.send_now(CONTINUE)
         self._hand_over(conn, receiving)
         return True
 
@@ -191,32 +229,66 @@ class ReceivingWorker(ThreadWorker):
         self._held_bytes += len(receiving.held) - before
 
     def _hand_over(self, conn: TConn, receiving: Receiving) -> None:
-        self._held_bytes -= len(receiving.held)
-        held = bytes(receiving.held)
-        if receiving.is_too_large:
-            # What was dropped is not waited for; the connection ends with the answer.
-            conn.parser = http.get_parser(self.cfg, [held], conn.client)
-        else:
-            conn.parser.unreader.unread(held)
+        self._wait_no_more(conn)
+        self._handed_bytes[conn] = len(receiving.held)
+        conn.parser.unreader.unread(receiving.held)
+        # Of a body that was dropped more may come.
+        conn.parser.unreader.ends = receiving.is_too_large
         super().enqueue_req(conn)
 
-    def _end(self, conn: TConn, receiving: Receiving, status: str) -> None:
+    def _refuse(self, conn: TConn, receiving: Receiving, status: str) -> None:
         self._held_bytes -= len(receiving.held)
-        self.nr_conns -= 1
-        if status:
-            answer = f"HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-            with contextlib.suppress(OSError):
-                conn.sock.send(answer.encode())
-        conn.close()
+        answer = f"HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+        with contextlib.suppress(OSError):
+            conn.sock.send_now(answer.encode())
+        self._leave(conn)
 
-    def _forget(self, conn: TConn) -> None:
-        del self._receiving[conn]
-        with contextlib.suppress(OSError, KeyError, ValueError):
-            self.poller.unregister(conn.sock)
+    # --- answering ----------------------------------------------------------------------------
+    def handle_request(self, req: Any, conn: TConn) -> bool:
+        """Answer a request, in a thread."""
+        if not self.cfg.is_ssl and conn.parser.unreader.ends:
+            req.must_close = True
+        return bool(super().handle_request(req, conn))
+
+    def finish_request(self, conn: TConn, fs: Future[Any]) -> None:
+        """Go on with a connection that a thread has answered on; called in the loop."""
+        if self.cfg.is_ssl:
+            super().finish_request(conn, fs)
+            return
+        self._held_bytes -= self._handed_bytes.pop(conn)
+        if conn.sock.has_unsent:
+            now = time.monotonic()
+            sending = Sending(fs, now + TAKE_SOME_WITHIN_SECONDS, now + TAKE_ALL_WITHIN_SECONDS)
+            self._wait(conn, sending, selectors.EVENT_WRITE, self._on_room)
+        else:
+            self._go_on(conn, fs)
+
+    def _on_room(self, conn: TConn, sending: Sending) -> None:
+        try:
+            conn.sock.send_more()
+        except OSError:
+            self._close(conn)
+            return
+        sending.some_until = time.monotonic() + TAKE_SOME_WITHIN_SECONDS
+        if not conn.sock.has_unsent:
+            self._wait_no_more(conn)
+            self._go_on(conn, sending.answered)
+
+    def _go_on(self, conn: TConn, answered: Future[Any]) -> None:
+        """Wait for the next request, or end the connection."""
+        failed = answered.cancelled() or answered.exception() is not None
+        if failed or not answered.result() or conn.parser.unreader.ends:
+            self._leave(conn)
+        else:
+            super().finish_request(conn, answered)
 
 
-def _limit_waits(connection: socket.socket) -> None:
-    """Let the system end a thread's wait for a client that takes nothing."""
-    wait = struct.pack("ll", SEND_WITHIN_SECONDS, 0)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, wait)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, wait)
+def _received(conn: TConn) -> bytes | None:
+    """Return what has come, b"" where nothing will come any more, None where nothing has yet."""
+    try:
+        data: bytes = conn.sock.recv(RECEIVE_BYTES)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+    return data

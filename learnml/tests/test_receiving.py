@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from learnml.receiving import MAX_HEADER_BYTES, Receiving
-from learnml.tests.wsgi_echo import BODY_LIMIT
+from learnml.framing import MAX_DRAINED_BYTES, MAX_HEADER_BYTES, Receiving
+from learnml.tests.wsgi_echo import BODY_LIMIT, HUGE_BYTES, LARGE_BYTES
 from tests.platform.instance import (
     PATIENCE_SECONDS,
     PROJECT,
@@ -48,6 +48,9 @@ class TestReceiving:
             b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
             b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
             b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nTrailer: x\r\n\r\n",
+            b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nD;a=b\r\na\r\n0\r\n\r\n0\r\n\r\n"
+            b"\r\n0\r\n\r\n",
+            b"POST / HTTP/1.1\r\nContent-Length: " + b"0" * 40 + b"3\r\n\r\nabc",
         ],
     )
     def test_a_request_is_whole_with_its_last_byte(self, text: bytes) -> None:
@@ -69,7 +72,9 @@ class TestReceiving:
             b"Content-Length: 3\r\nContent-Length: 4",
             b"Content-Length: x",
             b"Content-Length: -1",
-            b"Content-Length: " + b"9" * 30,
+            b"Content-Length: \xb2",
+            b"Content-Length: " + b"9" * 5000,
+            b"Transfer-Encoding: chunked\r\n\r\nnonsense",
         ],
     )
     def test_headers_that_make_no_sense_are_answered_at_once(self, line: bytes) -> None:
@@ -85,10 +90,14 @@ class TestReceiving:
         assert receiving.is_whole
         assert bytes(receiving.held) == head
 
-    def test_a_body_of_unknown_length_is_kept_up_to_the_limit(self) -> None:
+    def test_a_body_of_unknown_length_is_taken_up_to_the_limit(self) -> None:
         head = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-        assert not self.received(head, b"ff\r\n", b"a" * 90).is_whole
-        assert self.received(head, b"ff\r\n", b"a" * 97).is_whole
+        chunk = b"10\r\n0123456789abcdef\r\n"
+        assert self.received(head, *[chunk] * 4).refusal(0.0) == ""
+        for too_much in ([chunk] * 5, [b"ffffffff\r\n"]):
+            receiving = self.received(head, *too_much)
+            assert not receiving.is_whole
+            assert receiving.refusal(0.0).startswith("413")
 
     def test_time_is_limited_and_so_are_headers(self) -> None:
         begun = self.received(b"POST / HTTP/1.1\r\n")
@@ -195,13 +204,17 @@ def answer_on(connection: socket.socket) -> bytes:
         text = (text + piece).removeprefix(CONTINUE)
     head, _, body = text.partition(b"\r\n\r\n")
     length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
-    while len(body) < length:
-        body += connection.recv(4096)
+    pieces = [body]
+    while (left := length - sum(map(len, pieces))) > 0:
+        pieces.append(connection.recv(min(left, 1 << 20)))
+        assert pieces[-1]
+    body = b"".join(pieces)
     return head.split(b"\r\n")[0] + b" | " + body
 
 
 GET = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+LARGE = b"GET /large/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
 class TestServer:
@@ -235,10 +248,77 @@ class TestServer:
                 connection.sendall(POST + b"Content-Length: 900000000\r\n\r\na")
             assert ask(port, b"hello") == "POST 5 5 hello"
 
-    def test_who_takes_no_answer_leaves_the_other_thread(self, port: int) -> None:
-        with connected(port) as (reader,):
-            reader.sendall(b"GET /large/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-            assert ask(port) == "GET - 0 "
+    def test_who_takes_no_answer_leaves_the_threads_to_others(self, port: int) -> None:
+        """Answers that no buffer of the system holds."""
+        with connected(port, 10) as readers:
+            for reader in readers:
+                reader.sendall(LARGE)
+            for _ in range(3):
+                assert ask(port) == "GET - 0 "
+            for reader in readers:
+                # All of it comes in the end.
+                assert answer_on(reader).count(b"x") == LARGE_BYTES
+
+    def test_an_answer_for_which_there_is_no_room_has_a_thread_wait(self, web: int) -> None:
+        with connected(web) as (reader,):
+            reader.sendall(LARGE.replace(b"large", b"huge"))
+            assert ask(web) == "GET - 0 "
+            assert answer_on(reader).count(b"x") == HUGE_BYTES
+
+    @pytest.mark.parametrize(
+        "last",
+        [
+            pytest.param(b"GET / HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n", id="old"),
+            pytest.param(
+                b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", id="close"
+            ),
+            pytest.param(b"nonsense\r\n\r\n", id="nonsense"),
+        ],
+    )
+    def test_clients_that_do_not_close_their_end_keep_nobody_waiting(
+        self, web: int, last: bytes
+    ) -> None:
+        with connected(web, 200) as lasting:
+            for connection in lasting:
+                connection.sendall(last)
+                assert connection.recv(4096)
+            assert ask(web) == "GET - 0 "
+
+    @pytest.mark.parametrize(
+        "rest",
+        [
+            pytest.param(b"Content-Length: " + b"0" * 30 + b"9\r\n\r\nabc", id="long number"),
+            pytest.param(
+                b"Transfer-Encoding: chunked\r\n\r\na00\r\n\r\n0\r\n\r\n", id="end in a chunk"
+            ),
+            pytest.param(b"Transfer-Encoding: chunked\r\n\r\nff", id="unfinished size"),
+            pytest.param(b"Transfer-Encoding: chunked\r\n\r\n0\r\nA: b\r\n", id="trailers"),
+        ],
+    )
+    def test_bodies_that_only_look_whole_hold_no_thread(self, web: int, rest: bytes) -> None:
+        with connected(web, 20) as slow:
+            for connection in slow:
+                connection.sendall(POST + rest)
+            assert ask(web) == "GET - 0 "
+
+    def test_a_half_closed_connection_is_answered(self, web: int) -> None:
+        with connected(web) as (connection,):
+            connection.sendall(POST + b"Content-Length: 2\r\n\r\nab")
+            connection.shutdown(socket.SHUT_WR)
+            assert answer_on(connection).endswith(b"| POST 2 2 ab")
+
+    def test_what_is_left_of_a_body_is_no_request(self, web: int) -> None:
+        with connected(web) as (connection,):
+            announced = f"Content-Length: {MAX_DRAINED_BYTES + 1_000_000}\r\n\r\n".encode()
+            connection.sendall(POST + announced + b"a" * MAX_DRAINED_BYTES)
+            with contextlib.suppress(OSError):
+                connection.sendall(GET + GET)
+            answers = b""
+            with contextlib.suppress(OSError):
+                while piece := connection.recv(4096):
+                    answers += piece
+            assert answers.count(b"HTTP/1.1 200") == 1
+            assert b"Connection: close" in answers
 
     def test_a_connection_serves_requests_one_after_the_other(self, web: int) -> None:
         with connected(web) as (connection,):
