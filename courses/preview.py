@@ -10,6 +10,7 @@ from courses.models import Chapter, ChapterRevision, QuizAttempt
 from courses.publishing import BUILD_VERSION
 from courses.queries import ChapterLink, ChapterPage
 from courses.quiz.kinds import Given, check
+from courses.subpath import all_below_site
 
 
 def may_preview(request: HttpRequest) -> bool:
@@ -35,8 +36,8 @@ def chapter_preview(course_slug: str, chapter_slug: str) -> ChapterPage | None:
     revision = ChapterRevision(
         chapter=chapter,
         number=0,
-        page=built.page,
-        answers=built.answers,
+        page=all_below_site(built.page),
+        answers=all_below_site(built.answers),
         question_versions=built.question_versions,
         build_version=BUILD_VERSION,
         # Named by its own hash, it is the same row that publishing would write.

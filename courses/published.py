@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString, mark_safe
 from courses.models import ChapterRevision
 from courses.outline import Place, outline_of, symbols_of
 from courses.panels import Check, listing_tools
+from courses.subpath import all_below_site
 
 # Display formulas, which have display="block", keep theirs.
 _INLINE_SOURCE = re.compile(
@@ -106,11 +107,10 @@ def _set(template: str, context: Mapping[str, Any]) -> SafeString:
 # is never taken for this one.
 @lru_cache(maxsize=KEPT_REVISIONS)
 def _contents(pk: int, content_hash: str, build_version: int) -> Contents:
-    return Contents(
-        *ChapterRevision.objects.values_list("page", "answers").get(
-            pk=pk, content_hash=content_hash, build_version=build_version
-        )
+    page, answers = ChapterRevision.objects.values_list("page", "answers").get(
+        pk=pk, content_hash=content_hash, build_version=build_version
     )
+    return Contents(all_below_site(page), all_below_site(answers))
 
 
 @lru_cache(maxsize=KEPT_REVISIONS)

@@ -27,6 +27,7 @@ from courses.models import (
 from courses.progress.states import ChapterState
 from courses.published import contents_of
 from courses.quiz.attempts import count_done
+from courses.subpath import below_site
 
 LearnerLookup = dict[str, Any] | None
 
@@ -105,7 +106,7 @@ def course_entries(learner: LearnerLookup, course_slug: str | None = None) -> li
             state=progress.state(chapter.pk),
             done=count_done(chapter.question_versions, progress.right[chapter.pk]),
             total=len(chapter.question_versions),
-            summary_html=chapter.summary_html or "",
+            summary_html=below_site(chapter.summary_html or ""),
         )
         for chapter in found
     ]

@@ -214,6 +214,7 @@ def theme(request: HttpRequest) -> HttpResponseBase:
             THEME_COOKIE,
             request.POST["theme"],
             max_age=THEME_COOKIE_AGE_SECONDS,
+            path=settings.SESSION_COOKIE_PATH,
             samesite="Lax",
             secure=settings.SESSION_COOKIE_SECURE,
             httponly=True,

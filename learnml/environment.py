@@ -28,7 +28,13 @@ MAX_SECONDS = 86_400.0
 MIN_SECRET_KEY_CHARACTERS = 50
 MIN_DIFFERENT_CHARACTERS = 5
 PLACEHOLDERS = ("change", "secret", "insecure", "example", "tests-only", "django-insecure")
+# What the site's own addresses begin with; a test compares them with the list of addresses.
+OWN_PATHS = frozenset(
+    {"accounts", "admin", "api", "courses", "dashboard", "exercises", "favicon.ico", "healthz"}
+    | {"math", "readyz", "run", "runs", "search", "static", "submissions", "theme"}
+)
 _HOST = re.compile(r"\*|\.?[\w-]+(\.[\w-]+)*|\[[0-9A-Fa-f:.]+\]", re.ASCII)
+_SCRIPT_NAME = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 _RATE = re.compile(r"[0-9]{1,9}/(s|sec|second|m|min|minute|h|hour|d|day)")
 
 Parser: TypeAlias = Callable[[str], Any]
@@ -107,6 +113,16 @@ def _origins(text: str) -> list[str]:
     return origins
 
 
+def _script_name(text: str) -> str:
+    name = text.rstrip("/")
+    # Never one of the site's own: of /admin/admin/ nobody could tell which is which.
+    if not _SCRIPT_NAME.fullmatch(name) or name.split("/")[1] in OWN_PATHS:
+        raise _Unusable(
+            "a path such as /learn, with a first part that no address of the site begins with"
+        )
+    return name
+
+
 def _socket(text: str) -> str:
     if len(os.fsencode(text)) > MAX_SOCKET_PATH_BYTES:
         raise _Unusable(f"a path of at most {MAX_SOCKET_PATH_BYTES} bytes, as sockets need")
@@ -144,6 +160,8 @@ def _is_address(text: str, schemes: Sequence[str]) -> bool:
 
 PARSERS: dict[str, Parser] = {
     "PORT": _port,
+    "SCRIPT_NAME": _script_name,
+    "LEARNML_SCRIPT_NAME": _script_name,
     "DATABASE_URL": _database_url,
     "REDIS_URL": _redis_url,
     "LEARNML_CACHE_URL": _cache_url,
@@ -220,6 +238,15 @@ def _sentence(name: str, text: str, wanted: str) -> str:
     if name == "PORT":
         return f"{shown} is not {wanted}. Use a number from 1 to 65535, for example PORT=8001 ./run"
     return f"{shown} is not {wanted}. Set {name} to one, or leave it out for the default."
+
+
+def script_name(environ: Mapping[str, str] | None = None) -> str:
+    """Return the path of the site on its host, empty at the root.
+
+    Raises:
+        BadSetting: it cannot be one.
+    """
+    return str(read("LEARNML_SCRIPT_NAME", "", environ) or read("SCRIPT_NAME", "", environ))
 
 
 def required(name: str, environ: Mapping[str, str] | None = None) -> str:

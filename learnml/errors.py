@@ -29,7 +29,7 @@ def problem(status: HTTPStatus, code: str, detail: str) -> JsonResponse:
 
 
 def _is_api(request: HttpRequest) -> bool:
-    return request.path.startswith(API_PREFIX)
+    return request.path_info.startswith(API_PREFIX)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -49,7 +49,7 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         return problem(
             HTTPStatus.NOT_FOUND,
             "not_found",
-            f"There is nothing at {request.path}. The calls are listed at /api/v1/docs/.",
+            f"There is nothing at {request.path}. The calls are listed at {reverse('api:docs')}.",
         )
     return defaults.page_not_found(request, exception)
 

@@ -3,12 +3,17 @@
 import os
 import sys
 
-from learnml.environment import BadSetting, check_all, read
+from learnml.environment import BadSetting, check_all, read, script_name
 
 try:
     check_all()
 except BadSetting as error:
     sys.exit(str(error))
+
+# gunicorn makes a rule of a variable of this name and answers nothing that begins otherwise, no
+# probe either. The application takes the path off by itself, and knows it by the other name.
+os.environ["LEARNML_SCRIPT_NAME"] = script_name()
+os.environ.pop("SCRIPT_NAME", None)
 
 wsgi_app = "learnml.wsgi"
 _host = read("LEARNML_HOST", "127.0.0.1")

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from django.contrib.staticfiles import finders
 from django.core.exceptions import SuspiciousFileOperation
+from django.urls import get_script_prefix
 
 from courses.content.exporter import stored_content
 from courses.content.schema import ChapterContent
@@ -84,7 +85,9 @@ class StoredSite:
     """
 
     def __init__(self, page: str, coming: Coming | None = None) -> None:
-        self.page, self._coming = page, coming
+        # Texts have addresses from the site's root, wherever on its host the site is.
+        self.page = f"/{page.removeprefix(get_script_prefix())}"
+        self._coming = coming
         self.chapter = cache(self._chapter)
         self.has_course = cache(self._has_course)
 

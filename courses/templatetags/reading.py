@@ -10,9 +10,13 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from courses.search.markup import plain_text
+from courses.subpath import below_site
 
 register = template.Library()
 _HEADING = re.compile(r'<h([3-6]) id="([^"]+)">(.*?)</h\1>', re.DOTALL)
+
+
+register.filter("below_site", below_site)
 
 
 @register.filter

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.urls import reverse
 from rest_framework.authentication import (
     BaseAuthentication,
     BasicAuthentication,
@@ -42,7 +43,8 @@ class ApiTokenAuthentication(BaseAuthentication):
         token = find_token(words[1].decode("latin-1"))
         if token is None:
             raise AuthenticationFailed(
-                "This token is unknown, expired or revoked. Make a new one at /api/v1/tokens/."
+                "This token is unknown, expired or revoked. Make a new one at "
+                f"{reverse('api:tokens')}."
             )
         came_with_token(token.name)
         return token.user, token

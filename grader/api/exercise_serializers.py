@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from courses.subpath import below_site
 from grader import deadlines, waiting
 from grader.models import Exercise, Track
 from grader.registry import find_spec
@@ -21,7 +22,7 @@ class ExerciseSummarySerializer(Linked):
 
     slug = serializers.CharField()
     title = serializers.CharField()
-    summary_html = serializers.CharField()
+    summary_html = serializers.SerializerMethodField()
     chapter = serializers.SerializerMethodField(help_text="The chapter's slug.")
     accepts_submissions = serializers.BooleanField()
     due_at = serializers.SerializerMethodField(
@@ -30,6 +31,9 @@ class ExerciseSummarySerializer(Linked):
     )
     tracks = serializers.SerializerMethodField()
     links = serializers.SerializerMethodField()
+
+    def get_summary_html(self, exercise: Exercise) -> str:
+        return below_site(exercise.summary_html)
 
     @extend_schema_field({"type": ["string", "null"]})
     def get_chapter(self, exercise: Exercise) -> str | None:
@@ -78,7 +82,7 @@ class ExerciseSerializer(ExerciseSummarySerializer):
 
     # From the grading engine's registry.
 
-    statement_html = serializers.CharField()
+    statement_html = serializers.SerializerMethodField()
     class_name = serializers.SerializerMethodField()
     parameters = serializers.SerializerMethodField()
     gradients = serializers.SerializerMethodField()
@@ -90,6 +94,9 @@ class ExerciseSerializer(ExerciseSummarySerializer):
     tracks_available = serializers.SerializerMethodField(
         help_text="The tracks that a connected worker grades at the moment."
     )
+
+    def get_statement_html(self, exercise: Exercise) -> str:
+        return below_site(exercise.statement_html)
 
     @extend_schema_field({"type": ["string", "null"]})
     def get_class_name(self, exercise: Exercise) -> str | None:

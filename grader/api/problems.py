@@ -12,6 +12,7 @@ from django.core.exceptions import (
     SuspiciousOperation,
 )
 from django.http import Http404, UnreadablePostError
+from django.urls import reverse
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
@@ -86,7 +87,7 @@ def _what_to_do(exc: exceptions.APIException, view: Any) -> str:
             return "Send your user name and password: an `Authorization` header of HTTP Basic."
         return (
             "Send the header `Authorization: Token ...` with an API token of yours. `POST "
-            "/api/v1/tokens/`, with user name and password (HTTP Basic), makes one."
+            f"{reverse('api:tokens')}`, with user name and password (HTTP Basic), makes one."
         )
     if isinstance(exc, exceptions.MethodNotAllowed) and view is not None:
         return f"This address does not take this method. It takes {_words(view.allowed_methods)}."

@@ -15,6 +15,7 @@ from django.utils.http import urlencode
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from courses.subpath import below_site
 from grader import queries, waiting
 from grader.deadlines import deadline_for, is_past
 from grader.models import Draft, Exercise, NodeKind, Submission, Track
@@ -220,7 +221,7 @@ def show_exercise(
         "course": exercise.chapter.course if exercise.chapter else None,
         "spec": spec,
         "limits": spec.limits_for(track) if spec else {},
-        "statement_html": exercise.statement_html,
+        "statement_html": below_site(exercise.statement_html),
         # Written by the renderer, from properties and values that it has checked.
         "formulas_styles": mark_safe(stylesheet.css if stylesheet else ""),  # noqa: S308
         "track": track,

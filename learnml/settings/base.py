@@ -11,7 +11,7 @@ import environ  # type: ignore[import-untyped]
 from gpu_worker.logs import configuration
 from gpu_worker.queues import QUEUE_GPU, hard_time_limit_seconds, visibility_timeout_seconds
 from learnml.accounts.rates import rates
-from learnml.environment import read
+from learnml.environment import read, script_name
 from learnml.queue_socket import cache_socket_path, queue_socket_path
 
 from .secret import load_worker_key
@@ -69,6 +69,11 @@ MIDDLEWARE = [
     "simple_history.middleware.HistoryRequestMiddleware",
     "learnml.body_size.BodySizeMiddleware",
 ]
+
+# Where on its host the site is, such as /learn; empty at the root. Cookies go no further.
+FORCE_SCRIPT_NAME = script_name() or None
+_root = f"{FORCE_SCRIPT_NAME or ''}/"
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = _root
 
 ROOT_URLCONF = "learnml.urls"
 WSGI_APPLICATION = "learnml.wsgi.application"
@@ -183,7 +188,7 @@ USE_I18N = True
 USE_TZ = True
 
 # --- static files ----------------------------------------------------------------------------
-STATIC_URL = "static/"
+STATIC_URL = f"{_root}static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = read("LEARNML_STATIC_ROOT", str(DATA_DIR / "static"))
 # How long files that an update replaced are kept for pages that are still open.
@@ -262,6 +267,7 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,
 }
 SPECTACULAR_SETTINGS = {
+    "SERVERS": [{"url": FORCE_SCRIPT_NAME}] if FORCE_SCRIPT_NAME else [],
     "TITLE": "LearnML REST API",
     "VERSION": "1.0.0",
     "OAS_VERSION": "3.1.0",

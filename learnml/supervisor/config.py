@@ -26,6 +26,7 @@ class Config:
     data_dir: Path
     host: str
     port: int
+    script_name: str
     redis_url: str
     database_url: str
     queue_socket: Path
@@ -36,7 +37,7 @@ class Config:
     def url(self) -> str:
         """The address to open in a browser on this machine."""
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host  # noqa: S104
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self.script_name}/"
 
     @property
     def uses_sqlite_file(self) -> bool:
@@ -61,6 +62,7 @@ def read_config(environ: Mapping[str, str] | None = None) -> Config:
         data_dir=data_dir,
         host=env.get("LEARNML_HOST") or "127.0.0.1",
         port=environment.read("PORT", DEFAULT_PORT, env),
+        script_name=environment.script_name(env),
         redis_url=env.get("REDIS_URL", ""),
         database_url=env.get("DATABASE_URL", ""),
         queue_socket=Path(socket) if socket else queue_socket_path(data_dir),

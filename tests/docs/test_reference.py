@@ -22,6 +22,7 @@ PREFIXES = {
     "LEARNML_TRUSTED",
     "LEARNML_STATIC",
     "LEARNML_FORMER",
+    "LEARNML_SCRIPT",
     # The macros that kernels see on a processor.
     *("LEARNML_CPU", "LEARNML_ENTRIES", "LEARNML_VARIABLES"),
 }
