@@ -24,7 +24,7 @@ PREFIXES = {
     "LEARNML_FORMER",
     "LEARNML_SCRIPT",
     # The macros that kernels see on a processor.
-    *("LEARNML_CPU", "LEARNML_ENTRIES", "LEARNML_VARIABLES"),
+    *("LEARNML_CPU", "LEARNML_ENTRIES", "LEARNML_VARIABLES", "LEARNML_PACKED"),
 }
 
 
