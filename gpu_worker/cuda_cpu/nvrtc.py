@@ -143,7 +143,8 @@ def compile_for(
     if not nvrtc:
         raise CompilerMissingError("The package nvidia-cuda-nvrtc is not installed.")
     cleaned = cleaning.clean(source)
-    rules.check(cleaned)
+    given = options.read(compiler_options)
+    rules.check(cleaned, given.before)
     asked = rules.compiler_asked_for(cleaned) if as_here else None
     if asked:
         text = (
@@ -152,7 +153,7 @@ def compile_for(
         raise RefusedError([Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", asked[1], text)])
     source = rules.with_bars(cleaned, cleaned.plain)
     names = list(name_expressions)
-    words = [*_flags(architecture), *options.read(compiler_options).device]
+    words = [*_flags(architecture), *given.device]
     if as_here:
         words.append(f"-D{rules.ON_A_PROCESSOR}=1")
     lowered, log = _run(nvrtc, source, names, words)

@@ -38,6 +38,11 @@ class Options:
     headers: tuple[str, ...] = ()
     device: tuple[str, ...] = ()
 
+    @property
+    def before(self) -> tuple[str, ...]:
+        """What a source gets to see before its first line."""
+        return (*self.headers, *self.macros)
+
 
 class _Reader:
     def __init__(self, words: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ compiler sees fit.
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Sequence
 from typing import Final
 
 from gpu_worker.cuda_cpu.cleaning import CleanSource, Directive
@@ -27,35 +28,34 @@ _REFUSED: Final = frozenset(
 )
 
 
-def check(source: CleanSource) -> None:
-    """Refuse pragmas that NVRTC refuses.
+def check(source: CleanSource, before: Sequence[str] = ()) -> None:
+    """Refuse pragmas that NVRTC refuses. `before` is what options put before the first line.
 
     Raises:
         CompileError: with the line and the reason.
     """
     pushed = 0
+    others = (item.rest for item in source.directives if item.name != "pragma")
+    declared = frozenset(_WORD.findall("\n".join((source.code, *others, *before))))
     for directive in source.directives:
         words = _WORD.match(directive.rest) if directive.name == "pragma" else None
         kind = words[0] if words else ""
         if kind == "unroll":
-            _check_unroll(source, directive)
+            _check_unroll(directive, declared)
         elif kind == "pack":
             pushed += _pack(directive, pushed)
         elif kind in _REFUSED:
             raise refusal(f"#pragma {kind} is not taken here.", directive.line)
 
 
-def _check_unroll(source: CleanSource, directive: Directive) -> None:
+def _check_unroll(directive: Directive, declared: Container[str]) -> None:
     """How often is a constant; one that nothing in the source declares is none."""
     argument = _ARGUMENT.match(directive.rest)
     text = argument[1] if argument else ""
     if _FRACTION.search(text):
         raise _wrong(directive, "a loop is unrolled so many times, a whole number")
-    elsewhere = source.code + "".join(
-        item.rest for item in source.directives if item.name != "pragma"
-    )
     for word in _WORD.findall(text):
-        if not re.search(rf"\b{word}\b", elsewhere):
+        if word not in declared:
             raise _wrong(directive, f"{word} is declared nowhere")
 
 

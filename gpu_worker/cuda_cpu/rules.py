@@ -56,7 +56,7 @@ ON_A_PROCESSOR: Final = "LEARNML_CPU"
 def check(source: CleanSource, before: Sequence[str] = ()) -> None:
     """Refuse a source that asks for more than a kernel needs.
 
-    `before` are headers that an option includes before its first line.
+    `before` is what options put before its first line: headers, and macros.
 
     Raises:
         CompileError: with the line and the reason.
@@ -67,7 +67,7 @@ def check(source: CleanSource, before: Sequence[str] = ()) -> None:
             _check_directive(directive)
         if directive.name not in ("include", "pragma"):
             _check_words(directive.rest, directive.line)
-    pragmas.check(source)
+    pragmas.check(source, before)
     included = " ".join((*before, *(i.rest for i in source.directives if i.name == "include")))
     own = {_WORD.findall(item.rest)[0] for item in source.directives
            if item.name == "define" and _WORD.match(item.rest)}  # fmt: skip

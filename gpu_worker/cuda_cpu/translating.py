@@ -91,7 +91,7 @@ def translate(
     """
     given = given or Options()
     cleaned = cleaning.clean(source)
-    rules.check(cleaned, given.headers)
+    rules.check(cleaned, given.before)
     found = tuple(_kernels(expanding.expanded(cleaned)))
     names = name_expressions or tuple(kernel.name for kernel in found if kernel.extern_c)
     _check_names(names, found, cleaned)

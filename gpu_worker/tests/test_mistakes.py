@@ -285,7 +285,6 @@ def test_a_mean_that_lost_its_digits_is_no_variance_in_one_pass() -> None:
 
 def test_where_right_formulas_are_off_by_a_few_hundred_units_digits_are_lost() -> None:
     exercise = get("softmax_cross_entropy")
-    reference = reference_class(exercise)
     case = next(
         case
         for case in casegen.hidden_cases(exercise, 20)
@@ -293,7 +292,7 @@ def test_where_right_formulas_are_off_by_a_few_hundred_units_digits_are_lost() -
     )
 
     def diagnosed(ways: tuple[float, ...]) -> tuple[bool, list[str]]:
-        class Coarse(reference):  # type: ignore[misc]
+        class Coarse(reference_class(exercise)):  # type: ignore[misc]
             def gradient_x(self, d: Any) -> Any:
                 error = 1000 * np.finfo(np.float64).eps * np.resize(ways, d.shape)
                 return super().gradient_x(d) * (1 + error)

@@ -272,6 +272,10 @@ ENDLESS = {
     "underscores": f"{'_' * 390} 1/2;",
     "fractions": "+1/2",
     "floats": "float a=",
+    "attributes": "__attribute__((",
+    "standard attributes": "[[",
+    "pragmas of code": '_Pragma("',
+    "loops to unroll": "\n#pragma unroll n\n",
 }
 
 

@@ -10,6 +10,7 @@ from gpu_worker.cuda_cpu import (
     CompileError,
     compile_source,
     headers,
+    nvrtc,
     nvrtc_options,
     options,
     ptxas_options,
@@ -115,7 +116,11 @@ def test_macros_are_defined_and_undefined_in_their_order() -> None:
 #if A != 2 || defined B || C(3) != 4 || defined D
 #error order
 #endif
-extern "C" __global__ void k(float *y) { half h = 1.f; y[0] = (float)h + sizeof(WIDE); }
+extern "C" __global__ void k(float *y) {
+  half h = 1.f;
+#pragma unroll A
+  for (int i = 0; i < 4; i++) y[i] = (float)h + sizeof(WIDE);
+}
 """
     words = (
         *(
@@ -135,6 +140,7 @@ extern "C" __global__ void k(float *y) { half h = 1.f; y[0] = (float)h + sizeof(
 
     assert compile_source(source, words).kernels == ("k",)
     assert answers([(source, words)]) == [True]
+    assert nvrtc.resources(source, words)["k"]["registers"] > 0
 
 
 TAKEN = """

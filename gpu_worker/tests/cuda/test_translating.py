@@ -102,7 +102,7 @@ def test_the_headers_are_those_that_a_device_has(monkeypatch: pytest.MonkeyPatch
         f"#if __has_include(<{name}>)\n#error {name}\n#endif\n"
         for name in headers.LEFT_OUT.keys() - {"cuda.h"}
     )
-    monkeypatch.setattr(rules, "check", lambda source: None)
+    monkeypatch.setattr(rules, "check", lambda source, before=(): None)
     assert nvrtc.compile_for(questions + BUILT_IN, "sm_90").keys() == {"k"}
 
 
