@@ -55,7 +55,9 @@ def worker_task(name: str) -> Callable[[Callable[[Told], None]], Any]:
     """
 
     def decorate(record: Callable[[Told], None]) -> Any:
-        def run(envelope: object) -> None:
+        def run(*arguments: object, **named: object) -> None:
+            # A worker sends one argument; others send what they like.
+            envelope = arguments[0] if len(arguments) == 1 and not named else None
             try:
                 told = opened(name, envelope)
                 with logs.about(**_subject_of(told.message)):

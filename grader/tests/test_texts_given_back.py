@@ -105,3 +105,30 @@ def test_a_form_without_its_token_gives_back_what_was_written_but_no_button(
     password = strict.post(reverse("account_login"), {"login": "a", "password": "secret-1234"})
     assert password.status_code == 403
     assert "secret-1234" not in password.content.decode()
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_page_of_another_account_stores_nothing_for_the_one_signed_in_since(
+    client: Client, learner: User, other: User, exercise: Exercise, action: str
+) -> None:
+    client.force_login(learner)
+    made_for = client.get(exercise.get_absolute_url()).context["made_for"]
+    assert made_for
+    client.force_login(other)
+    told = send(client, exercise, action, data={"made_for": made_for}, headers=FETCH)
+    assert told.status_code == 403
+    assert f"{other.username} is signed in" in told.content.decode()
+    page = send(client, exercise, action, data={"made_for": made_for})
+    assert page.status_code == 403
+    assert SHOWN in page.content.decode()
+    assert not Submission.objects.exists()
+    assert not Draft.objects.exists()
+    assert not CodeRun.objects.exists()
+
+    # By a press of the button that says so, it is sent as the one who is signed in.
+    fields = page.context["fields"]
+    assert client.post(page.context["action"], {**fields, "source": TEXT}).status_code == 303
+
+    client.force_login(learner)
+    own = send(client, exercise, action, data={"made_for": made_for, "key": "k2"})
+    assert own.status_code == 303

@@ -56,7 +56,9 @@ class TestVerdicts:
         for forged in (verdict(submission), [], None, "text", {"worker": "local"}):
             tasks.record_verdict(forged)
         assert outcome_of(submission) is None
-        assert refused() == {("", RefusalReason.NOT_SIGNED): 5}
+        tasks.record_verdict()
+        tasks.record_verdict(1, 2, key="value")
+        assert refused() == {("", RefusalReason.NOT_SIGNED): 7}
         row = RefusedMessage.objects.get()
         assert row.last_task == VERDICT
 

@@ -30,7 +30,17 @@ from .diff import unified
 from .forms import SubmitForm
 from .page import WHAT_COUNTS
 from .repairs import hidden_text, offer_of, repair_of
-from .requests import bounded_body, is_fetch, see_other, signed_in, signed_out, user_of
+from .requests import (
+    bounded_body,
+    is_fetch,
+    is_of_another_account,
+    of_another_account,
+    page_mark,
+    see_other,
+    signed_in,
+    signed_out,
+    user_of,
+)
 from .result_view import ON_A_GPU
 
 OWN_SUBMISSIONS_SHOWN = 20
@@ -55,6 +65,8 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
     track = request.POST.get("track", "")
     if not request.user.is_authenticated:
         return signed_out(request, _place(exercise, track), "Submit")
+    if is_of_another_account(request):
+        return of_another_account(request, "Submit")
     form = SubmitForm(request.POST, request.FILES)
     form.full_clean()
     try:
@@ -103,6 +115,8 @@ def draft(request: HttpRequest, slug: str) -> HttpResponseBase:
         return see_other(exercise.get_absolute_url())
     if not request.user.is_authenticated:
         return signed_out(request, _place(exercise, track), "Save the draft")
+    if is_of_another_account(request):
+        return of_another_account(request, "Save the draft")
     try:
         kept = keep_draft(
             user_of(request),
@@ -237,6 +251,7 @@ def show_exercise(
         "form": form,
         "nonce": nonce,
         "idempotency_key": uuid.uuid4().hex,
+        "made_for": page_mark(request),
         "has_home_script": track == Track.NUMPY,
         "now": now,
         "deadline": deadline,

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.crypto import salted_hmac
 from django.utils.http import urlencode
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
@@ -86,6 +87,39 @@ def signed_out(request: HttpRequest, back: str, send: str) -> HttpResponse:
     )
     return not_stored(
         request, 401, "You are signed out", message, send=send, sign_in=sign_in_url(back)
+    )
+
+
+def page_mark(request: HttpRequest) -> str:
+    """Return what a form says its page was made for: an account, or "" for a visitor."""
+    user = request.user
+    return salted_hmac(__name__, str(user.pk)).hexdigest()[:20] if user.is_authenticated else ""
+
+
+def is_of_another_account(request: HttpRequest) -> bool:
+    """Whether the page that sends was made for another account than the one signed in since.
+
+    Somebody else signed in in another tab: what stands in this one is not theirs.
+    """
+    made_for = request.POST.get("made_for", "")
+    return bool(made_for) and made_for != page_mark(request)
+
+
+def of_another_account(request: HttpRequest, send: str) -> HttpResponse:
+    """Answer 403 to a text from a page of another account; it is stored for neither."""
+    message = another_account_text(request)
+    if is_fetch(request):
+        return JsonResponse({"message": message}, status=403)
+    message += " Here is the text; the button below sends it as the account that is signed in now."
+    return not_stored(request, 403, "Another account is signed in", message, send=send)
+
+
+def another_account_text(request: HttpRequest) -> str:
+    name = user_of(request).get_username()
+    return (
+        f"Nothing was stored: {name} is signed in in this browser by now, and this page was opened "
+        f"by another account. Sign in as before in another tab, or load the page again to go on as "
+        f"{name}."
     )
 
 

@@ -24,7 +24,19 @@ from . import csp
 from .exercise_views import refuse
 from .forms import SubmitForm
 from .repairs import Repair, repair_of
-from .requests import bounded_body, is_fetch, not_stored, see_other, signed_in, signed_out, user_of
+from .requests import (
+    another_account_text,
+    bounded_body,
+    is_fetch,
+    is_of_another_account,
+    not_stored,
+    of_another_account,
+    page_mark,
+    see_other,
+    signed_in,
+    signed_out,
+    user_of,
+)
 
 
 class RunView:
@@ -118,6 +130,7 @@ def run_listing(
         "run_url": here,
         "chapter_url": reverse("courses:chapter", args=[course_slug, chapter_slug]),
         "limits": CODE_LIMITS,
+        "made_for": page_mark(request),
         "nonce": nonce,
     }
     template = "grader/_run_form.html" if fragment else "grader/run_listing.html"
@@ -161,6 +174,11 @@ def _start(request: HttpRequest, exercise: Exercise | None, here: str) -> HttpRe
         if is_fetch(request):
             return render(request, "grader/_run_refused.html", {"sign_in": here}, status=401)
         return signed_out(request, here, "Run")
+    if is_of_another_account(request):
+        if is_fetch(request):
+            context = {"message": another_account_text(request)}
+            return render(request, "grader/_run_refused.html", context, status=403)
+        return of_another_account(request, "Run")
     source = request.POST.get("source", "").replace("\r\n", "\n")
     track = request.POST.get("track", "numpy")
     try:

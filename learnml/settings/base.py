@@ -162,6 +162,11 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "courses:dashboard"
 LOGOUT_REDIRECT_URL = "courses:home"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
+# Whoever has such a name seems to speak for the site. Accounts made on the server may have them.
+ACCOUNT_USERNAME_BLACKLIST = [
+    *("admin", "administrator", "learnml", "moderator", "operator", "root", "staff"),
+    *("superuser", "support", "system"),
+]
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = read("LEARNML_EMAIL_VERIFICATION", "none")
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[LearnML] "
