@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from http import HTTPStatus
 from typing import Any
 
@@ -17,6 +18,7 @@ from django.views import defaults
 from grader.api.problems import CONTENT_TYPE, BodyTooLarge, problem_body
 from learnml.accounts.limits import seconds_to_wait
 from learnml.admin import hold_form
+from learnml.outages import RETRY_AFTER_SECONDS, is_outage
 
 API_PREFIX = "/api/"
 
@@ -72,9 +74,27 @@ def took_too_long(request: HttpRequest) -> HttpResponse:
             status,
             "took_too_long",
             "Answering this took more computing than one call may. It was ended, and has been "
-            "logged; nothing was stored.",
+            "logged. What it was to store may not have been stored.",
         )
-    return render(request, "503.html", status=status)
+    return _standalone(request, "503.html", status)
+
+
+def unavailable(request: HttpRequest) -> HttpResponse:
+    """Say that nothing can be stored, or read, at the moment, and when to come back."""
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    response = (
+        problem(
+            status,
+            "unavailable",
+            "The database takes nothing at the moment. It has been logged. What was sent may not "
+            "have been stored: send it again in a minute, with the same Idempotency-Key if it had "
+            "one.",
+        )
+        if _is_api(request)
+        else _standalone(request, "unavailable.html", status)
+    )
+    response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
 
 
 def too_many_requests(request: HttpRequest, wait_seconds: int | None = None) -> HttpResponse:
@@ -87,16 +107,23 @@ def too_many_requests(request: HttpRequest, wait_seconds: int | None = None) -> 
 
 
 def server_error(request: HttpRequest, *args: Any) -> HttpResponse:
+    """Answer what ended in an error, which Django is handling as it calls this."""
+    if is_outage(sys.exc_info()[1]):
+        return unavailable(request)
     if _is_api(request):
         return problem(
             HTTPStatus.INTERNAL_SERVER_ERROR,
             "server_error",
             "The server made a mistake. It has been logged; please try again later.",
         )
+    return _standalone(request, "500.html", HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def _standalone(request: HttpRequest, template: str, status: HTTPStatus) -> HttpResponse:
     # Without what every page is given: that asks the database, which may be what failed.
-    page = loader.get_template("500.html").template  # type: ignore[attr-defined]
+    page = loader.get_template(template).template  # type: ignore[attr-defined]
     html = page.render(Context({"request": request, "csrf_token": get_token(request)}))
-    return HttpResponse(html, status=HTTPStatus.INTERNAL_SERVER_ERROR)
+    return HttpResponse(html, status=status)
 
 
 def forged(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import sqlite3
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import path
@@ -27,7 +30,39 @@ def last_too_long(request: HttpRequest) -> HttpResponse:
     return errors.took_too_long(request)
 
 
-urlpatterns = [path("fail/", fail), path("long/", last_too_long), *site]
+def find_no_room(request: HttpRequest) -> HttpResponse:
+    database = sqlite3.connect(":memory:")
+    database.execute("PRAGMA max_page_count = 2")
+    with connection.wrap_database_errors:
+        database.execute("CREATE TABLE t AS SELECT zeroblob(100000)")
+    return HttpResponse("never")
+
+
+def find_no_table(request: HttpRequest) -> HttpResponse:
+    with connection.wrap_database_errors:
+        sqlite3.connect(":memory:").execute("SELECT * FROM missing")
+    return HttpResponse("never")
+
+
+def find_no_room_for_a_file(request: HttpRequest) -> HttpResponse:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def find_no_database(request: HttpRequest) -> HttpResponse:
+    # As the driver of PostgreSQL says it.
+    raise OperationalError("connection failed") from Exception("connection refused")
+
+
+urlpatterns = [
+    path("fail/", fail),
+    path("long/", last_too_long),
+    path("no-room/", find_no_room),
+    path("api/v1/no-room/", find_no_room),
+    path("no-table/", find_no_table),
+    path("no-room-for-a-file/", find_no_room_for_a_file),
+    path("no-database/", find_no_database),
+    *site,
+]
 handler403 = "learnml.errors.permission_denied"
 handler500 = "learnml.errors.server_error"
 
@@ -39,7 +74,10 @@ def client() -> Client:
     return Client(raise_request_exception=False)
 
 
-@pytest.mark.parametrize(("address", "status"), [("/fail/?a=1&b=2", 500), ("/long/", 503)])
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [("/fail/?a=1&b=2", 500), ("/long/", 503), ("/no-room/", 503), ("/no-table/", 500)],
+)
 def test_what_was_sent_is_shown_and_can_be_sent_again(
     client: Client, address: str, status: int
 ) -> None:
@@ -53,6 +91,20 @@ def test_what_was_sent_is_shown_and_can_be_sent_again(
     assert "may not have been stored" in page
     # What is not known to be true is not said.
     assert "stored the moment they arrive" not in page
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "address", ["/no-room/", "/no-room-for-a-file/", "/no-database/", "/api/v1/no-room/"]
+)
+def test_what_passes_is_told_with_a_time_to_come_back(client: Client, address: str) -> None:
+    response = client.get(address)
+    assert response.status_code == 503
+    assert int(response.headers["Retry-After"]) > 0
+    if address.startswith("/api/"):
+        assert response.json()["code"] == "unavailable"
+    else:
+        assert "cannot do this at the moment" in response.content.decode()
 
 
 def test_a_form_with_a_password_is_not_given_back_whole(client: Client) -> None:
