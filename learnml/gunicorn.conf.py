@@ -1,5 +1,6 @@
 """The web server: threaded workers; the same for `./run` and in a container."""
 
+import logging
 import os
 import sys
 
@@ -45,3 +46,14 @@ def when_ready(server):  # type: ignore[no-untyped-def]
         from learnml.warm_up import warm_up
 
         warm_up(server.app.wsgi())
+
+
+def worker_exit(server, worker):  # type: ignore[no-untyped-def]
+    """Run as the last thing in a process that answers requests."""
+    error = sys.exc_info()[1]
+    if isinstance(error, SystemExit) and error.code == 0:
+        # What threads are still answering; the first process does not wait for long.
+        worker.tpool.shutdown(wait=True)
+        logging.shutdown()
+        # To take the interpreter apart, object by object, takes seconds and is of no use.
+        os._exit(0)
