@@ -17,9 +17,17 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from .config import Config, StartError
+from .processes import ProcessSpec
 
 PING_TIMEOUT_SECONDS = 2.0
 CACHE_MEMORY = "64mb"
+NOT_SHOWN = (
+    # Of kernel settings that do not matter here.
+    *("Memory overcommit", "Transparent Huge Pages", "TCP backlog"),
+    # Of each start and end.
+    *("is starting", " version=", "Configuration loaded", "Server initialized"),
+    *("scheduling shutdown", "ready to exit"),
+)
 
 
 def find_server() -> Path:
@@ -63,18 +71,19 @@ class EmbeddedServer:
     folder: Path
     options: tuple[str, ...]
 
-    @property
-    def log(self) -> Path:
-        """The server's own log: it warns of kernel settings that do not matter here."""
-        return self.folder / "server.log"
+    def spec(self) -> ProcessSpec:
+        """Return it as a part to be started before all others."""
+        return ProcessSpec(
+            self.name, self.command(), dict(os.environ), early=True, not_shown=NOT_SHOWN
+        )
 
     def command(self) -> tuple[str, ...]:
-        """Return the command line: no TCP port."""
+        """Return the command line: no TCP port, and what it has to say where all parts say it."""
         return (
             str(self.program),
             *("--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "700"),
             *("--dir", str(self.folder), "--daemonize", "no"),
-            *("--loglevel", "warning", "--logfile", str(self.log)),
+            *("--loglevel", "warning", "--logfile", ""),
             *self.options,
         )
 

@@ -131,7 +131,7 @@ def _start_services(config: Config, supervisor: Supervisor) -> None:
 
 def _start_server(server: EmbeddedServer, supervisor: Supervisor) -> None:
     server.make_folders()
-    supervisor.add(ProcessSpec(server.name, server.command(), dict(os.environ), early=True))
+    supervisor.add(server.spec())
 
 
 def _wait_for_server(server: EmbeddedServer, supervisor: Supervisor) -> None:
@@ -142,8 +142,8 @@ def _wait_for_server(server: EmbeddedServer, supervisor: Supervisor) -> None:
             raise Stopped
         if time.monotonic() > deadline:
             raise StartError(
-                f"The queue server {server.program} does not answer on {server.socket}; its log "
-                f"{server.log} says why. If its files beside the log are damaged, remove them: "
+                f"The queue server {server.program} does not answer on {server.socket}; the lines "
+                f"above may say why. If its files in {server.folder} are damaged, remove them: "
                 "submissions are in the database and are sent again."
             )
 

@@ -14,8 +14,9 @@ from .watchdog import Watchdog, die_with_parent, kill_group
 
 FIRST_DELAY_SECONDS = 0.5
 LONGEST_DELAY_SECONDS = 60.0
-# A part that ran this long was well; its next failure counts as the first.
-STABLE_SECONDS = 20.0
+# A part that ran this long was well; its next failure counts as the first. No less than the longest
+# pause: what ends after half a minute, again and again, is not started more often than that either.
+STABLE_SECONDS = LONGEST_DELAY_SECONDS
 # One that ends by itself so often in a row, each time sooner than that, needs somebody to look.
 FAILING_AFTER_ENDS = 5
 LAST_LINES_KEPT = 15

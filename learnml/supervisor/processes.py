@@ -45,12 +45,16 @@ SITE_ONLY_PREFIXES = (
 
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
-    """One part. `early` parts start at once, the others when the first page has been answered."""
+    """One part. `early` parts start at once, the others when the first page has been answered.
+
+    `not_shown`: lines that hold one of these are not: they tell nobody anything.
+    """
 
     name: str
     command: tuple[str, ...]
     environment: dict[str, str] = field(repr=False)
     early: bool = False
+    not_shown: tuple[str, ...] = ()
 
 
 def with_interpreter(command: tuple[str, ...]) -> tuple[str, ...]:

@@ -189,6 +189,8 @@ class Supervisor:
             self._write(part, rest)
 
     def _write(self, part: Part, line: str) -> None:
+        if any(text in line for text in part.spec.not_shown):
+            return
         part.last_lines.append(line)
         self._output.part(part.name, line)
 

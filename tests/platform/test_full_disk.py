@@ -89,6 +89,9 @@ def test_pages_go_on_and_all_comes_back_with_room(instance: OnSmallDisk) -> None
         "the queue to be tried again",
     )
     assert instance.part_pid("web") == web
+    assert re.search(r"^queue +\| .*(AOF|No space left)", instance.output(), re.MULTILINE), (
+        "It has said why."
+    )
 
     instance.make_room()
     wait_for(

@@ -353,6 +353,9 @@ def test_pauses_grow_to_a_minute(tmp_path: Path) -> None:
     part = Part(ProcessSpec("part", ("true",), {}), tmp_path, watchdog)
     delays = [part.plan_restart(now=1.0, code=1) for _ in range(10)]
     assert delays == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
+    # One that goes for half a minute before it ends is no better.
+    assert [part.plan_restart(now=30.0, code=1), part.plan_restart(now=59.0, code=1)] == [60.0] * 2
+    assert part.plan_restart(now=61.0, code=1) == 0.5
     watchdog.dismiss()
 
 
