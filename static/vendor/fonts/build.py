@@ -53,6 +53,8 @@ COMMON = {
     "Size4-Regular": "28,29,2F,5B,5D,7B-7D,2C6,2DC,221A,239B-23B1",
 }
 
+REST = "u+21-1fff,u+2010-10ffff"
+
 
 def code_points(ranges: str) -> list[int]:
     found: list[int] = []
@@ -366,8 +368,9 @@ def build_katex(source: Path, folder: Path) -> None:
         if file[1] not in COMMON:
             return rule[0]
         write_formulas_font(source, folder, file[1], common & all_points, "-Common")
-        # No face is asked for a character that it lacks.
-        rest = f"{rule[0][:-1]};unicode-range:{short_range(all_points - common)}}}"
+        # Of two rules with a character the later one is taken. Neither has the spaces without width
+        # that are in each formula and in no font: the rest would be loaded for them.
+        rest = f"{rule[0][:-1]};unicode-range:{REST}}}"
         first = rule[0].replace(f"{file[1]}.woff2", f"{file[1]}-Common.woff2")
         return f"{rest}{first[:-1]};unicode-range:{short_range(common & all_points)}}}"
 
