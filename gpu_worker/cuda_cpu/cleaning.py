@@ -14,7 +14,7 @@ from typing import Final
 from gpu_worker.cuda_cpu import attributes
 from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
-from gpu_worker.pasted import named
+from gpu_worker.unicode_names import named
 
 _TOKEN: Final = re.compile(
     r"""

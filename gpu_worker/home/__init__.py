@@ -72,6 +72,7 @@ def _case(exercise: Exercise, public: PublicCase, case: Case) -> dict[str, Any]:
         "x": public.x,
         "dout": public.dout,
         "parameters": dict(public.parameters),
+        "as_made": [name for name in exercise.parameters if name not in public.parameters],
         "expected": {
             result.quantity: {
                 "values": result.value.tolist(),

@@ -6,8 +6,9 @@ and all takes time in proportion to the text.
 
 from __future__ import annotations
 
-from gpu_worker.pasted.characters import is_hidden, named
+from gpu_worker.pasted.characters import is_hidden
 from gpu_worker.pasted.recognising import NO_CLASS, NOT_PYTHON, recognise
 from gpu_worker.pasted.repairing import Repair, repaired
+from gpu_worker.unicode_names import named
 
 __all__ = ["NOT_PYTHON", "NO_CLASS", "Repair", "is_hidden", "named", "recognise", "repaired"]

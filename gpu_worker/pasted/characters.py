@@ -63,12 +63,6 @@ class Foreign:
     instead: str = ""
 
 
-def named(character: str) -> str:
-    """Return a character's name and number: no-break space (U+00A0)."""
-    name = unicodedata.name(character, "control character").lower()
-    return f"{name} (U+{ord(character):04X})"
-
-
 @lru_cache(maxsize=4096)
 def foreign(character: str) -> Foreign | None:
     """Return what a character is that does not belong into code, None for one that may."""

@@ -13,10 +13,10 @@ from gpu_worker.pasted.characters import (
     Foreign,
     foreign,
     is_keyword_in_disguise,
-    named,
 )
 from gpu_worker.pasted.scanning import Lines, pieces
 from gpu_worker.protocol import PastedFinding
+from gpu_worker.unicode_names import named
 
 NOT_PYTHON: Final = frozenset({"SyntaxError", "IndentationError", "TabError"})
 """The exceptions by which Python says that a file is no program."""

@@ -236,7 +236,8 @@ def test_arrays_are_moved_once(slug: str, rows: int, dim: int, launches: Launche
     for counters in (forward, backward, adding):
         for access in counters.accesses:
             if access.space == "global":
-                assert access.sectors <= access.ideal_sectors
+                # A value that one lane alone writes moves a sector all the same.
+                assert access.sectors <= max(access.ideal_sectors, access.requests)
 
 
 def _warps(rows: int) -> int:

@@ -1,5 +1,5 @@
 # outcome: time_limit
-# functional: time_limit
+# functional: runtime_error
 # catalogue: 38
 # device: never ends
 import cupy as cp

@@ -1,0 +1,11 @@
+"""How a character is called where it is no letter of any program."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def named(character: str) -> str:
+    """Return a character's name and number: no-break space (U+00A0)."""
+    name = unicodedata.name(character, "control character").lower()
+    return f"{name} (U+{ord(character):04X})"
