@@ -27,6 +27,7 @@ LONGEST_PAUSE_SECONDS = 0.25
 # What a developer's shell may hold and an instance under test must not see.
 OUTSIDE_VARIABLES = (
     *("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "PORT"),
+    *("SCRIPT_NAME", "LEARNML_SCRIPT_NAME"),
     *("LEARNML_QUEUE_SOCKET", "LEARNML_STATIC_ROOT", "LEARNML_SECRET_KEY", "LEARNML_HOST"),
 )
 
