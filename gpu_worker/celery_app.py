@@ -30,7 +30,7 @@ from celery.signals import (
     worker_ready,
 )
 
-from gpu_worker import logs, queues
+from gpu_worker import logs, queues, transport
 from gpu_worker.gpu.fleet import Watch, fleet
 from gpu_worker.gpu.intake import Intake
 from gpu_worker.reporter import NodeReporter
@@ -43,6 +43,7 @@ app.config_from_object(queues.celery_settings(queues.broker_url_from_environment
 app.conf.imports = ("gpu_worker.tasks",)
 setup_logging.connect(logs.configure)
 logs.follow_messages()
+transport.use()
 
 EXIT_REFUSED = 78
 """The exit code where submissions cannot be isolated, or the worker has no key (EX_CONFIG)."""

@@ -9,7 +9,7 @@ from typing import Any
 from celery import Celery
 from celery.signals import setup_logging
 
-from gpu_worker import logs
+from gpu_worker import logs, transport
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "learnml.settings.local")
 
@@ -68,6 +68,7 @@ def _configure_logs(**_: Any) -> None:
 app = Celery("learnml")
 setup_logging.connect(_configure_logs)
 logs.follow_messages()
+transport.use()
 app.add_defaults(configuration)
 app.autodiscover_tasks(["grader"])
 # Code that only knows `celery.current_app` must send with these settings, from any thread.

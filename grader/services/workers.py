@@ -57,8 +57,10 @@ def register_worker(name: str) -> WorkerKey:
             f"“{name}” cannot be a worker's name: use up to 64 letters, digits, - and _, such as "
             "gpu-1."
         )
+    if name == _local_name():
+        raise _is_local(name)
     worker, is_new = Worker.objects.get_or_create(name=name)
-    if not is_new or name == _local_name():
+    if not is_new:
         raise Refused(
             f"There is a worker {name} already. Choose another name; or, if its key was lost, give "
             f"it another with `manage.py worker renew {name}`."
@@ -73,7 +75,7 @@ def renew_worker(name: str) -> WorkerKey:
         Refused: there is no such worker, or its key is not given here.
     """
     if name == _local_name():
-        raise Refused(f"The key of {name} is in the data folder; ./run makes and uses it.")
+        raise _is_local(name)
     if not Worker.objects.filter(name=name).update(salt=new_salt(), revoked_at=None):
         raise _unknown(name)
     return _key_of(Worker.objects.get(name=name))
@@ -88,6 +90,13 @@ def revoke_worker(name: str) -> None:
     if not Worker.objects.filter(name=name).exists():
         raise _unknown(name)
     Worker.objects.filter(name=name, revoked_at=None).update(revoked_at=timezone.now())
+
+
+def _is_local(name: str) -> Refused:
+    return Refused(
+        f"{name} is the worker that ./run starts; its key is in the data folder. Choose another "
+        "name for another worker."
+    )
 
 
 def _unknown(name: str) -> Refused:

@@ -189,6 +189,13 @@ class TestRegistering:
         with pytest.raises(Refused):
             register_worker(name)
 
+    @pytest.mark.parametrize("change", [register_worker, renew_worker])
+    def test_the_worker_of_this_machine_has_its_key_elsewhere(
+        self, change: Callable[[str], object]
+    ) -> None:
+        with pytest.raises(Refused, match="in the data folder"):
+            change("local")
+
     @pytest.mark.parametrize("change", [renew_worker, revoke_worker])
     def test_who_is_not_there_is_said(self, change: Callable[[str], object]) -> None:
         with pytest.raises(Refused, match="worker list"):
