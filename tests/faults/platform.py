@@ -270,7 +270,10 @@ class Platform:
 
     def unacknowledged(self) -> list[dict[str, Any]]:
         """Return the messages that somebody took and has not acknowledged."""
-        return [json.loads(value)[0] for value in self.broker().hvals("unacked")]
+        broker = self.broker()
+        # Workers and the site keep what they took apart.
+        taken = [*broker.hvals("unacked"), *broker.hvals("site_unacked")]
+        return [json.loads(value)[0] for value in taken]
 
     def wait_until_ended(self, *identities: str) -> dict[str, Row]:
         def ended() -> dict[str, Row] | None:

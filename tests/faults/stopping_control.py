@@ -7,6 +7,7 @@ The site's own code runs unchanged; Celery's signals and Django's query wrapper 
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from typing import Any
@@ -27,7 +28,9 @@ def at(step: str) -> None:
 
 
 def is_the_one(task: Any, args: list[Any]) -> bool:
-    return task.name == TASK_RECORD_VERDICT and args[0]["submission"] == SUBMISSION
+    return (
+        task.name == TASK_RECORD_VERDICT and json.loads(args[0]["body"])["submission"] == SUBMISSION
+    )
 
 
 @task_prerun.connect
