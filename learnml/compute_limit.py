@@ -72,8 +72,8 @@ class _Computing:
 
     def __init__(self, limit_seconds: float) -> None:
         self.was_ended = False
-        self._thread = threading.get_ident()
-        self._clock = time.pthread_getcpuclockid(self._thread)
+        self.thread = threading.get_ident()
+        self._clock = time.pthread_getcpuclockid(self.thread)
         self._ends_at = time.clock_gettime(self._clock) + limit_seconds
         # Those of this thread, for the thread that watches.
         self._databases: list[BaseDatabaseWrapper] = [connections[name] for name in connections]
@@ -85,7 +85,7 @@ class _Computing:
             return
         self.was_ended = True
         self._ends_at = now + GRACE_SECONDS
-        _raise_in(self._thread, ComputedTooLong)
+        _raise_in(self.thread, ComputedTooLong)
         for database in self._databases:
             interrupt = getattr(database.connection, "interrupt", None)
             if interrupt:
@@ -94,7 +94,7 @@ class _Computing:
     def clear(self) -> None:
         """Take back what was raised and has not arrived yet: it would end the next request."""
         if self.was_ended:
-            _raise_in(self._thread, None)
+            _raise_in(self.thread, None)
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
@@ -112,12 +112,14 @@ class _Watch:
     def forget(self) -> None:
         """Begin anew, without a thread: in a forked process there is none."""
         self._lock = threading.Lock()
-        self._computing: set[_Computing] = set()
+        # By thread: where the end of a request came between its work and `finish`, the next request
+        # of its thread takes its place here.
+        self._computing: dict[int, _Computing] = {}
         self._thread: threading.Thread | None = None
 
     def begin(self, computing: _Computing) -> None:
         with self._lock:
-            self._computing.add(computing)
+            self._computing[computing.thread] = computing
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._look, name="compute-limit", daemon=True
@@ -128,7 +130,7 @@ class _Watch:
         while True:
             try:
                 with self._lock:
-                    self._computing.discard(computing)
+                    self._computing.pop(computing.thread, None)
                     computing.clear()
                 return
             except ComputedTooLong:
@@ -139,7 +141,7 @@ class _Watch:
         while True:
             time.sleep(LOOK_EVERY_SECONDS)
             with self._lock:
-                for computing in self._computing:
+                for computing in self._computing.values():
                     computing.end_if_late()
 
 

@@ -132,4 +132,13 @@ def test_an_end_that_comes_too_late_ends_nothing_else(on_leaving: bool) -> None:
     watch._lock = lock  # type: ignore[assignment]
     watch.finish(computing)
     assert lock.times == 2
-    assert computing not in watch._computing
+    assert not watch._computing
+
+
+def test_a_request_that_was_never_finished_is_watched_no_more() -> None:
+    """Its end came after its work and before `finish` had begun: it must not end others."""
+    watch = compute_limit._Watch()
+    watch.begin(compute_limit._Computing(limit_seconds=1000.0))
+    following = compute_limit._Computing(limit_seconds=1000.0)
+    watch.begin(following)
+    assert list(watch._computing.values()) == [following]
