@@ -402,7 +402,7 @@ class NodeReport(Message):
     python: Short
     numpy: Short
     platform: Short
-    limits: dict[str, float] = {}
+    limits: Annotated[dict[str, float], Field(max_length=64)] = {}
     devices: Annotated[list[Short], Field(max_length=64)] = []
     gpus: Annotated[list[GpuReport], Field(max_length=64)] = []
     tracks: Annotated[list[Track], Field(max_length=8)]

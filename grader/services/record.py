@@ -7,8 +7,9 @@ twice, from a worker given up as lost, or for another submission changes nothing
 from __future__ import annotations
 
 import logging
+from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
@@ -22,6 +23,7 @@ from grader.models import (
     Worker,
     WorkerNode,
 )
+from grader.queries import NODE_SILENCE
 
 from .dispatch import send_next
 from .lost import end_attempt
@@ -32,6 +34,9 @@ from .verdicts import update_open, verdict_of
 logger = logging.getLogger(__name__)
 
 PHASE_ORDER = list(Phase)
+# Each start of a worker is a node of its own, as is each process of one that is started often.
+NODES_KEPT_FOR: Final = timedelta(days=30)
+NODES_PER_WORKER: Final = 100
 
 
 class Recorded(Enum):
@@ -154,12 +159,20 @@ def record_return(returned: protocol.Returned) -> Recorded:
 
 
 def record_node(report: protocol.NodeReport, worker: Worker) -> WorkerNode | None:
-    """Keep what a worker says of its node; None where that node is another worker's."""
-    node, _ = WorkerNode.objects.get_or_create(
-        name=report.node, defaults={"worker": worker, "last_seen_at": timezone.now()}
+    """Keep what a worker says of its node; None where that node is another worker's.
+
+    That holds while the other reports of it and is believed: a machine may be registered anew.
+    """
+    now = timezone.now()
+    node, is_new = WorkerNode.objects.get_or_create(
+        name=report.node, defaults={"worker": worker, "last_seen_at": now}
     )
-    if node.worker_id not in (None, worker.pk):
-        return None
+    if is_new:
+        _forget_nodes(worker, now)
+    elif node.worker is not None and node.worker != worker:
+        is_gone = node.worker.revoked_at is not None or node.last_seen_at < now - NODE_SILENCE
+        if not is_gone:
+            return None
     for name, value in {
         "worker": worker,
         "queue": report.queue,
@@ -171,11 +184,20 @@ def record_node(report: protocol.NodeReport, worker: Worker) -> WorkerNode | Non
         "devices": list(report.devices),
         "gpus": [gpu.to_message() for gpu in report.gpus],
         "tracks": [track.value for track in report.tracks],
-        "last_seen_at": timezone.now(),
+        "last_seen_at": now,
     }.items():
         setattr(node, name, value)
     node.save()
     return node
+
+
+def _forget_nodes(worker: Worker, now: datetime) -> None:
+    """Keep those that were seen lately, and of one worker no more than it can be."""
+    WorkerNode.objects.filter(last_seen_at__lt=now - NODES_KEPT_FOR).delete()
+    kept = WorkerNode.objects.filter(worker=worker).order_by("-last_seen_at")[:NODES_PER_WORKER]
+    WorkerNode.objects.filter(worker=worker).exclude(
+        pk__in=list(kept.values_list("pk", flat=True))
+    ).delete()
 
 
 def _open_attempt(submission_id: str, lease: str) -> GradingAttempt | None:

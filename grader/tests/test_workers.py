@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from io import StringIO
 from typing import Any
 
@@ -12,13 +13,14 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from gpu_worker import queues
 from gpu_worker.signing import WorkerKey
 from grader import tasks
 from grader.models import RefusalReason, RefusedMessage, Submission, Worker, WorkerNode
-from grader.services import register_worker, renew_worker, revoke_worker
+from grader.services import record, register_worker, renew_worker, revoke_worker
 from grader.services.errors import Refused
 
 from .messages import SigningWorker, attempt_of, in_envelope, progress, verdict, worker
@@ -154,6 +156,31 @@ class TestNodes:
         first.record_node({**NODE, "isolation": "A-"})
         node.refresh_from_db()
         assert node.isolation == "A-"
+
+    @pytest.mark.parametrize("gone", ["silent", "revoked"])
+    def test_a_machine_that_is_registered_anew_keeps_its_node(self, gone: str) -> None:
+        first, second = (SigningWorker(register_worker(name)) for name in ("one", "two"))
+        first.record_node(NODE)
+        if gone == "revoked":
+            revoke_worker("one")
+        else:
+            WorkerNode.objects.update(last_seen_at=timezone.now() - timedelta(minutes=10))
+        second.record_node(NODE)
+        assert str(WorkerNode.objects.get().worker) == "two"
+        assert not refused()
+
+    def test_nodes_of_a_worker_are_bounded_and_old_ones_forgotten(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(record, "NODES_PER_WORKER", 3)
+        first, second = (SigningWorker(register_worker(name)) for name in ("one", "two"))
+        first.record_node({**NODE, "node": "old"})
+        WorkerNode.objects.update(last_seen_at=timezone.now() - timedelta(days=31))
+        second.record_node({**NODE, "node": "other"})
+        for number in range(5):
+            first.record_node({**NODE, "node": f"node-{number}"})
+        names = set(WorkerNode.objects.values_list("name", flat=True))
+        assert names == {"other", "node-2", "node-3", "node-4"}
 
 
 class TestRegistering:
