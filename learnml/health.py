@@ -35,6 +35,12 @@ QUEUE_TIMEOUT_SECONDS = 1.0
 WRITE_PATIENCE_MS: Final = 2_000
 REMEMBERED_SECONDS = 1.0
 ROOM_BYTES: Final = 1 << 20
+FIND_ROOM_IN_POSTGRESQL: Final = (
+    # The table is made once for a connection; its file grows by a megabyte, and shrinks again.
+    "CREATE TEMP TABLE IF NOT EXISTS learnml_room (filler text) ON COMMIT DELETE ROWS",
+    "INSERT INTO learnml_room SELECT repeat('x', 1000) FROM generate_series(1, 1048)",
+)
+"""On a full disk transactions begin and commit all the same, until a table has to grow."""
 OK: Final = "ok"
 READ_ONLY: Final = "read only"
 UNREACHABLE: Final = "unreachable"
@@ -121,8 +127,8 @@ def database_takes_writes() -> bool:
                 # It has the only writer's lock by now.
                 _find_room(Path(settings.DATA_DIR))
             else:
-                # A number for the transaction has to be on disk before the commit is.
-                cursor.execute("SELECT txid_current()")
+                for statement in FIND_ROOM_IN_POSTGRESQL:
+                    cursor.execute(statement)
     except (DatabaseError, OSError) as error:
         logger.warning("The database takes no writes: %s", error)
         return False

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import os
+import pwd
 import re
+import shlex
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
+from learnml.health import FIND_ROOM_IN_POSTGRESQL
 from tests.platform.client import Client, chapter_listing
-from tests.platform.instance import PATIENCE_SECONDS, Instance, wait_for
+from tests.platform.instance import PATIENCE_SECONDS, Instance, free_port, wait_for
+from tests.platform.postgres import USER, as_server_user, program
 
 pytestmark = pytest.mark.services
 
@@ -101,3 +108,58 @@ def test_pages_go_on_and_all_comes_back_with_room(instance: OnSmallDisk) -> None
     )
     assert client.verdict(client.submit(chapter_listing()))["outcome"] == "accepted"
     assert instance.part_pid("web") == web
+
+
+@pytest.fixture
+def full_postgres() -> Iterator[str]:
+    """The address of a PostgreSQL whose disk is full."""
+    port = free_port()
+    # Not in pytest's folder, which the server's user may not enter.
+    folder = tempfile.mkdtemp(prefix="learnml-postgres-")
+    as_root = os.getuid() == 0
+    space = [] if as_root else ["--user", "--map-current-user", "--keep-caps"]
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -k {folder} -c fsync=off"
+    owner = f",uid={pwd.getpwnam(USER).pw_uid}" if as_root else ""
+    programs = ("initdb", "pg_ctl", "psql")
+    initdb, pg_ctl, psql = (shlex.join(as_server_user(program(name))) for name in programs)
+    script = f"""
+set -e
+exec 3>&1 1>&2
+mount -t tmpfs -o size=120m,mode=0700{owner} none {folder}
+cd {folder}
+{initdb} -D {folder}/data -U learnml -A trust --no-sync
+{pg_ctl} start -D {folder}/data -w -t 120 -l {folder}/log -o "{options}"
+{psql} -h {folder} -p {port} -U learnml postgres -c "SELECT 1"
+dd if=/dev/zero of={folder}/filler bs=64k || true
+echo full >&3
+read end || true
+{pg_ctl} stop -D {folder}/data -m immediate
+"""
+    process = subprocess.Popen(
+        ["unshare", "--mount", *space, "sh", "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == "full\n"
+        yield f"postgres://learnml@127.0.0.1:{port}/postgres"
+    finally:
+        process.stdin.close()
+        process.wait(PATIENCE_SECONDS)
+        Path(folder).rmdir()
+
+
+def test_a_postgresql_that_cannot_grow_is_found_not_to_be_ready(full_postgres: str) -> None:
+    def find_room(connection: psycopg.Connection[Any]) -> None:
+        for statement in FIND_ROOM_IN_POSTGRESQL:
+            connection.execute(statement)
+
+    with psycopg.connect(full_postgres) as connection:
+        # Without having to grow it does all that it is told.
+        connection.execute("SELECT txid_current()")
+        connection.commit()
+        with pytest.raises(psycopg.errors.DiskFull):
+            find_room(connection)
