@@ -80,6 +80,11 @@ class TestReceiving:
     def test_headers_that_make_no_sense_are_answered_at_once(self, line: bytes) -> None:
         assert self.received(b"POST / HTTP/1.1\r\n" + line + b"\r\n\r\n").is_whole
 
+    def test_trailers_without_end_are_not_waited_for(self) -> None:
+        head = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: "
+        assert not self.received(head, b"a" * 1000).is_whole
+        assert self.received(head, b"a" * MAX_HEADER_BYTES).is_whole
+
     def test_a_body_that_is_too_large_is_dropped_as_it_comes(self) -> None:
         head = b"POST / HTTP/1.1\r\nContent-Length: 250\r\n\r\n"
         receiving = self.received(head + b"a" * 50)
