@@ -238,9 +238,13 @@ def _reason(check: ExerciseCheck) -> str:
     if check.complaints:
         more = len(check.complaints) - SHOWN_COMPLAINTS
         rest = f" And {more} more." if more > 0 else ""
+        found = (
+            "One stored submission is not graded as it should be"
+            if len(check.complaints) == 1
+            else f"{len(check.complaints)} stored submissions are not graded as they should be"
+        )
         return (
-            f"{len(check.complaints)} of {check.graded} stored submissions are not graded as they "
-            f"should be: {' '.join(check.complaints[:SHOWN_COMPLAINTS])}{rest} Correct the cases "
+            f"{found}: {' '.join(check.complaints[:SHOWN_COMPLAINTS])}{rest} Correct the cases "
             f"or the submissions, and run manage.py check_exercises {slug}."
         )
     if check.survived:

@@ -149,7 +149,7 @@ ANY_JSON = st.recursive(
 ).filter(lambda value: "Infinity" not in json.dumps(value) and "\\u0000" not in json.dumps(value))
 ANY_MOMENT = st.none() | st.datetimes(timezones=st.just(UTC))
 ANY_SCORE = st.none() | st.floats(allow_nan=False)
-ANY_OUTCOME = st.sampled_from(["", "accepted", "flagged", "not_gradable", "of another release"])
+ANY_OUTCOME = st.sampled_from(["", "accepted", "flagged", "not_gradable", "of_a_new_one"])
 ENTRY = st.fixed_dictionaries(
     {
         "action": st.sampled_from([*AuditAction.values, "of.another_release"]),
