@@ -259,6 +259,16 @@ class SubmissionSerializer(SubmissionSummarySerializer):
     )
     report = ReportField()
 
+    def to_representation(self, submission: Submission) -> Any:
+        """Call it running while mistakes get their names: who waits for the end gets them too.
+
+        Outcome, score and findings stand there by then, and change no more.
+        """
+        data = super().to_representation(submission)
+        if (data["report"] or {}).get("naming"):
+            data["state"] = SubmissionState.RUNNING.value
+        return data
+
     @extend_schema_field({"type": ["integer", "null"], "minimum": 1})
     def get_queue_position(self, submission: Submission) -> int | None:
         position: int | None = self.context["page"].queue_position

@@ -132,6 +132,8 @@ def test_page_and_api_show_the_verdict_while_the_name_is_looked_for(
         *("wrong_answer", True),
         [],
     )
+    # A program that waits for the end waits for the names.
+    assert asked.json()["state"] == "running"
     worker.record_verdict(second(submission))
     later = client.get(
         f"{submission.get_absolute_url()}?fragment=1", headers={"If-None-Match": early["ETag"]}
@@ -142,7 +144,9 @@ def test_page_and_api_show_the_verdict_while_the_name_is_looked_for(
     assert NAMED in page
     assert 'data-final="true"' in page
     assert "and 1 mistake is named" in page
-    found = api(learner).get(f"/api/v1/submissions/{submission.public_id}/").json()["report"]
+    found = api(learner).get(f"/api/v1/submissions/{submission.public_id}/").json()
+    assert found["state"] == "finished"
+    found = found["report"]
     assert (found["naming"], len(found["mistakes"])) == (False, 1)
 
 

@@ -74,11 +74,11 @@ class Client:
         return str(self.call("POST", f"exercises/{exercise}/submissions/", body, **headers)["id"])
 
     def verdict(self, submission: str, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
-        """Wait for the final state and return the submission."""
+        """Wait for the final state, and for the names of mistakes; return the submission."""
         begun = time.monotonic()
         while time.monotonic() < begun + seconds:
             data = self.call("GET", f"submissions/{submission}/")
-            if data["state"] == FINAL_STATE:
+            if data["state"] == FINAL_STATE and not (data["report"] or {}).get("naming"):
                 return data
             pause(begun, least_seconds=0.02)
         raise AssertionError(f"no verdict within {seconds:g} s: {data}")

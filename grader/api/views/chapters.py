@@ -48,7 +48,9 @@ def _moved_to(name: str, slug: str) -> str | None:
     return reverse(name, args=[chapter.slug]) if chapter else None
 
 
-MOVED = OpenApiResponse(description="The chapter has another slug now: see `Location`.")
+MOVED = OpenApiResponse(
+    description="The chapter has another slug now; the header of the answer says which address to ask."
+)
 
 
 class NewAnswerSerializer(StrictSerializer):
