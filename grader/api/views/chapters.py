@@ -49,7 +49,7 @@ def _moved_to(name: str, slug: str) -> str | None:
 
 
 MOVED = OpenApiResponse(
-    description="The chapter has another slug now; the header of the answer says which address to ask."
+    description="The chapter has another slug now; a header of the answer says which."
 )
 
 
