@@ -169,7 +169,8 @@ class Collector:
         try:
             message = self._status.recv(8192)
         except ConnectionResetError:
-            message = b""
+            # It ended before it read who is awaited. That is told first, and its report behind it.
+            message = self._status.recv(8192)
         self._selector.unregister(self._status)
         if not message:
             raise SandboxError("The supervisor ended without a report.")

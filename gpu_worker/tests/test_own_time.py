@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from gpu_worker.protocol import Outcome
 from gpu_worker.sandbox.client import RunResult
 from gpu_worker.sandbox.inside import supervisor
 from gpu_worker.sandbox.inside.layers.own_time import OwnTime
+from gpu_worker.sandbox.run import Collector, Request
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -149,3 +151,30 @@ def test_nor_has_a_starved_run_an_outcome() -> None:
     stop = running._program_stop(STARVED, CODE_LIMITS)
     assert stop is not None
     assert running._ran("", stop, STARVED, CODE_LIMITS, 0.0)[0] == "not_run"
+
+
+def test_a_report_counts_though_its_sender_left_a_word_of_the_judge_unread() -> None:
+    status, supervisor_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    report = {"setup_error": "", "ending": "ended", "exit_code": 3, "signal": None}
+    measures = ("setup_seconds", "wall_seconds", "cpu_seconds", "waited_seconds", "peak_kilobytes")
+    report |= dict.fromkeys(measures, 1)
+    # The supervisor looks a last time, the judge says who is awaited, the supervisor reports.
+    status.send(supervisor.EXCUSED)
+    supervisor_end.send(json.dumps(report).encode())
+    supervisor_end.close()
+    request = Request(
+        job=b"",
+        wall_seconds=1.0,
+        cpu_seconds=1.0,
+        memory_bytes=1,
+        file_bytes=1,
+        output_bytes=1,
+        result_bytes=1,
+    )
+    (result_fd, result_end), (output_fd, output_end) = os.pipe(), os.pipe()
+    os.close(result_end)
+    os.close(output_end)
+    with status:
+        assert Collector(request, result_fd, output_fd, status).collect().exit_code == 3
+    os.close(result_fd)
+    os.close(output_fd)
