@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+from . import __version__
 from .environment import LOCAL_SETTINGS, BadSetting, check_settings_module
 
 # Commands that make a database, or do without one.
@@ -21,6 +22,7 @@ NEED_NO_DATABASE = frozenset(
     }
 )
 HELP = frozenset({"-h", "--help", "--version"})
+VERSION_REQUESTS = (["version"], ["--version"], ["up", "--version"])
 MIGRATIONS_TABLE = "django_migrations"
 
 
@@ -28,6 +30,11 @@ def main(arguments: Sequence[str]) -> None:
     """Run one command. `arguments` are those of the program, its name first."""
     if not os.environ.get("DJANGO_SETTINGS_MODULE"):
         os.environ["DJANGO_SETTINGS_MODULE"] = LOCAL_SETTINGS
+    if list(arguments[1:]) in VERSION_REQUESTS:
+        from django import get_version
+
+        sys.stdout.write(f"LearnML {__version__} (Django {get_version()})\n")
+        return
     if arguments[1:2] == ["up"]:
         # The supervisor needs no Django; its children load it, once each, side by side.
         from learnml.supervisor.main import main as up

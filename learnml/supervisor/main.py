@@ -38,7 +38,7 @@ LATEST_START_SECONDS = 8.0
 USAGE = """Usage: ./run   (or: python manage.py up)
 
 Starts the queue, the web site, the grading worker, the control worker and the scheduler, and
-prints the address. Ctrl-C stops everything.
+prints the address. Ctrl-C stops everything. ./run --version prints the version and starts nothing.
 
   PORT                    port of the web site (default 8000)
   LEARNML_HOST            address to listen on (default 127.0.0.1)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pytest_django.fixtures import Settings
 
-from learnml import prepare
+from learnml import __version__, prepare
 from learnml.settings.secret import keep_secret_key, load_secret_key
 from tests.platform.instance import OUTSIDE_VARIABLES, PROJECT
 
@@ -82,6 +82,15 @@ def test_command_that_only_looks_leaves_nothing_behind(
     data = tmp_path / "data"
     done = manage(*arguments, data=data)
     assert done.returncode == 0, done.stderr
+    assert not data.exists()
+
+
+@pytest.mark.parametrize("arguments", [["version"], ["--version"], ["up", "--version"]])
+def test_the_version_is_told_and_nothing_is_started(tmp_path: Path, arguments: list[str]) -> None:
+    data = tmp_path / "data"
+    done = manage(*arguments, data=data)
+    assert done.stdout.startswith(f"LearnML {__version__} (Django 5.")
+    assert (done.returncode, done.stderr) == (0, "")
     assert not data.exists()
 
 
