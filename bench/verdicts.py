@@ -27,7 +27,7 @@ from gpu_worker.judge.compare import judge_case, measure
 from gpu_worker.judge.precision import bank_precision
 from gpu_worker.judge.reference import expected_results
 from gpu_worker.judge.rehearsal import play_case
-from gpu_worker.protocol import Track
+from gpu_worker.messages.protocol import Track
 from gpu_worker.sandbox.client import Zygote
 
 HONEST_SEEDS = 200

@@ -16,7 +16,7 @@ from pathlib import Path
 from gpu_worker.exercises import UnknownExerciseError, get, slugs
 from gpu_worker.exercises.mistakes_page import mistakes_page
 from gpu_worker.judge import Graded, grade_source
-from gpu_worker.protocol import Finding, Outcome, Report, WorstCase
+from gpu_worker.messages.protocol import Finding, Outcome, Report, WorstCase
 from gpu_worker.sandbox.client import SandboxError
 
 EXIT_ACCEPTED = 0

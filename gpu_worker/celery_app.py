@@ -1,9 +1,9 @@
 """The worker's Celery application: `celery -A gpu_worker.celery_app worker -Q cpu -c 1`.
 
-All settings come from the environment, see `gpu_worker.queues`:
+All settings come from the environment, see `gpu_worker.messages.queues`:
 
     REDIS_URL or LEARNML_QUEUE_SOCKET   the broker
-    LEARNML_WORKER_KEY                  what this worker signs with, see `gpu_worker.signing`
+    LEARNML_WORKER_KEY                  what this worker signs with, see `messages.signing`
     LEARNML_NODE                        this worker's name, default host name and process id
     LEARNML_HEARTBEAT_SECONDS           between signs of life while grading, default 5
     LEARNML_NODE_REPORT_SECONDS         between reports of the node itself, default 30
@@ -30,13 +30,14 @@ from celery.signals import (
     worker_ready,
 )
 
-from gpu_worker import logs, queues, transport
+from gpu_worker import logs
 from gpu_worker.gpu.fleet import Watch, fleet
 from gpu_worker.gpu.intake import Intake
+from gpu_worker.messages import queues, transport
+from gpu_worker.messages.signing import KeyMissing, key_from_environment
 from gpu_worker.reporter import NodeReporter
 from gpu_worker.sandbox import isolation
 from gpu_worker.sandbox.errors import RefusedError
-from gpu_worker.signing import KeyMissing, key_from_environment
 
 app = Celery("gpu_worker")
 app.config_from_object(queues.celery_settings(queues.broker_url_from_environment()))
@@ -86,7 +87,7 @@ def _isolate_or_refuse(**_: Any) -> None:
 @worker_ready.connect
 def _announce(sender: Any = None, **_: Any) -> None:
     """Report the node from now on."""
-    # Said at each loss of the broker, of a choice that is made: see `gpu_worker.queues`. Only now,
+    # Said at each loss of the broker, of a choice that is made: see `messages.queues`. Only now,
     # since Celery sets filters of its own as it starts.
     warnings.filterwarnings("ignore", "\\s*In Celery 5.1", CPendingDeprecationWarning)
     consumed = [queue.name for queue in sender.app.amqp.queues.consume_from.values()]

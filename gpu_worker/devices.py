@@ -8,8 +8,8 @@ from typing import Final
 
 from gpu_worker.exercises import get, slugs
 from gpu_worker.judge.builds import kernels_missing
-from gpu_worker.protocol import Track
-from gpu_worker.queues import QUEUE_CPU
+from gpu_worker.messages.protocol import Track
+from gpu_worker.messages.queues import QUEUE_CPU
 from gpu_worker.sandbox import stand_in
 
 _QUEUES: Final = {Track.NUMPY: (QUEUE_CPU,), Track.CUPY: (QUEUE_CPU,)}

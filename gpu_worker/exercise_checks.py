@@ -13,9 +13,9 @@ from gpu_worker.exercises import Exercise, get
 from gpu_worker.exercises.stored import HeaderError
 from gpu_worker.judge import strength
 from gpu_worker.judge.builds import kernels_missing
+from gpu_worker.messages.checks import MAX_STEPS_AT_ONCE, CheckJob, CheckUpdate
+from gpu_worker.messages.queues import TASK_RECORD_CHECK
 from gpu_worker.node import node_name
-from gpu_worker.protocol_checks import MAX_STEPS_AT_ONCE, CheckJob, CheckUpdate
-from gpu_worker.queues import TASK_RECORD_CHECK
 from gpu_worker.sandbox.client import SandboxError, Zygote
 
 logger = logging.getLogger(__name__)

@@ -13,8 +13,7 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from gpu_worker import logs
-from gpu_worker.node import node_name, node_report
-from gpu_worker.protocol import (
+from gpu_worker.messages.protocol import (
     GradeJob,
     Message,
     NodeKind,
@@ -24,7 +23,7 @@ from gpu_worker.protocol import (
     Returned,
     Verdict,
 )
-from gpu_worker.queues import (
+from gpu_worker.messages.queues import (
     QUEUE_RESULTS,
     TASK_RECORD_NODE,
     TASK_RECORD_PROGRESS,
@@ -32,7 +31,8 @@ from gpu_worker.queues import (
     TASK_RECORD_RETURN,
     TASK_RECORD_VERDICT,
 )
-from gpu_worker.signing import key_from_environment, signed
+from gpu_worker.messages.signing import key_from_environment, signed
+from gpu_worker.node import node_name, node_report
 
 MIN_SECONDS_BETWEEN_CASES: Final = 0.5
 """Cases run in milliseconds; a message for each would only fill the queue."""

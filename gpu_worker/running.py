@@ -35,9 +35,7 @@ from gpu_worker.judge.execution import (
 )
 from gpu_worker.judge.kernel_track import adjusted, findings_of
 from gpu_worker.judge.transcript import COMPILE_ERROR, Raised, Refused, read_transcript
-from gpu_worker.node import node_name
-from gpu_worker.pasted import NOT_PYTHON
-from gpu_worker.protocol import (
+from gpu_worker.messages.protocol import (
     MAX_OUTPUT_CHARACTERS,
     Failure,
     Finding,
@@ -46,8 +44,10 @@ from gpu_worker.protocol import (
     Timing,
     Track,
 )
-from gpu_worker.protocol_runs import RunCase, RunJob, RunKind, RunOutcome, RunReport, RunUpdate
-from gpu_worker.queues import TASK_RECORD_RUN
+from gpu_worker.messages.queues import TASK_RECORD_RUN
+from gpu_worker.messages.runs import RunCase, RunJob, RunKind, RunOutcome, RunReport, RunUpdate
+from gpu_worker.node import node_name
+from gpu_worker.pasted import NOT_PYTHON
 from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, RunResult, SandboxError, Zygote
 from gpu_worker.sandbox.inside.wire import Job, Reason, encode_job
 

@@ -10,8 +10,8 @@ from celery import shared_task
 from gpu_worker import devices, exercise_checks, logs, reporter, running
 from gpu_worker.gpu.lane import Lane, ReturnedError
 from gpu_worker.judge import Graded, grade_source
-from gpu_worker.node import node_name
-from gpu_worker.protocol import (
+from gpu_worker.messages.checks import CheckJob
+from gpu_worker.messages.protocol import (
     Failure,
     GradeJob,
     NodeKind,
@@ -20,9 +20,9 @@ from gpu_worker.protocol import (
     Report,
     Verdict,
 )
-from gpu_worker.protocol_checks import CheckJob
-from gpu_worker.protocol_runs import RunJob
-from gpu_worker.queues import QUEUE_CPU, TASK_CHECK, TASK_GRADE, TASK_RUN
+from gpu_worker.messages.queues import QUEUE_CPU, TASK_CHECK, TASK_GRADE, TASK_RUN
+from gpu_worker.messages.runs import RunJob
+from gpu_worker.node import node_name
 from gpu_worker.sandbox.client import SandboxError, Zygote
 
 logger = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from django.conf import settings
 
-from gpu_worker.protocol import MAX_SOURCE_BYTES
+from gpu_worker.messages.protocol import MAX_SOURCE_BYTES
 
 __all__ = [
     "MAX_IDEMPOTENCY_KEY_CHARACTERS",

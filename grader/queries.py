@@ -12,7 +12,7 @@ from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, Wh
 from django.utils import timezone
 
 from courses.models import Chapter, Course
-from gpu_worker.queues import PRIORITY_LEARNER
+from gpu_worker.messages.queues import PRIORITY_LEARNER
 
 from . import limits
 from .deadlines import exercises_with_deadline, minute_of, with_deadline

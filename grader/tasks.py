@@ -12,7 +12,8 @@ from django.db.utils import InterfaceError, OperationalError
 from courses.accounts.deletion import remove_kept
 from courses.held_forms import forget_held_forms
 from gpu_worker import logs
-from gpu_worker.protocol import (
+from gpu_worker.messages.checks import CheckUpdate
+from gpu_worker.messages.protocol import (
     NodeReport,
     Progress,
     ProtocolError,
@@ -20,9 +21,7 @@ from gpu_worker.protocol import (
     Returned,
     Verdict,
 )
-from gpu_worker.protocol_checks import CheckUpdate
-from gpu_worker.protocol_runs import RunUpdate
-from gpu_worker.queues import (
+from gpu_worker.messages.queues import (
     TASK_RECORD_CHECK,
     TASK_RECORD_NODE,
     TASK_RECORD_PROGRESS,
@@ -31,6 +30,7 @@ from gpu_worker.queues import (
     TASK_RECORD_RUN,
     TASK_RECORD_VERDICT,
 )
+from gpu_worker.messages.runs import RunUpdate
 from grader import services
 from grader.messages import address_of, clean
 from grader.models import RefusalReason

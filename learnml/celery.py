@@ -9,7 +9,8 @@ from typing import Any
 from celery import Celery
 from celery.signals import setup_logging
 
-from gpu_worker import logs, transport
+from gpu_worker import logs
+from gpu_worker.messages import transport
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "learnml.settings.local")
 
@@ -18,7 +19,7 @@ def configuration() -> dict[str, Any]:
     """Return the whole configuration; Celery asks for it when it first needs it, not at import."""
     from django.conf import settings
 
-    from gpu_worker.queues import celery_settings
+    from gpu_worker.messages.queues import celery_settings
 
     shared = celery_settings(settings.BROKER_URL)
     return {
@@ -41,7 +42,7 @@ def configuration() -> dict[str, Any]:
 
 def beat_schedule(grading: dict[str, Any]) -> dict[str, Any]:
     """Return the periodic tasks; each expires before it could pile up behind a stopped worker."""
-    from gpu_worker.queues import QUEUE_CONTROL
+    from gpu_worker.messages.queues import QUEUE_CONTROL
 
     def entry(task: str, seconds: float) -> dict[str, Any]:
         options = {"queue": QUEUE_CONTROL, "expires": max(2 * seconds, 10)}

@@ -25,7 +25,7 @@ from django.db.models import Count, Min
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils import timezone
 
-from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
+from gpu_worker.messages.queues import QUEUE_CPU, QUEUE_GPU
 
 logger = logging.getLogger(__name__)
 

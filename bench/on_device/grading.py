@@ -36,7 +36,7 @@ def stored_items() -> list[Any]:
     """Return what is graded: the cheats for a device first, of the rest one of each by turns."""
     from gpu_worker.exercises import get, slugs
     from gpu_worker.exercises.stored import stored, stored_for_device
-    from gpu_worker.protocol import Track
+    from gpu_worker.messages.protocol import Track
 
     cupy = [get(slug) for slug in slugs() if Track.CUPY in get(slug).tracks]
     correct = [item for one in cupy for item in stored(one, "correct", Track.CUPY)]
@@ -114,7 +114,7 @@ def on_this_machine() -> tuple[Grade | None, str]:
     """Return what grades on a device of this machine, or None and why nothing can be graded."""
     try:
         from gpu_worker.gpu.lane import Lane
-        from gpu_worker.protocol import GradeJob, NodeKind, Track
+        from gpu_worker.messages.protocol import GradeJob, NodeKind, Track
         from gpu_worker.sandbox import isolation
     except ImportError as error:
         return None, f"the worker's packages are not all installed ({error})"

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gpu_worker.exercises.bank import KnownMistake
 from gpu_worker.exercises.registry import Exercise, get, on_track
-from gpu_worker.protocol import Track
+from gpu_worker.messages.protocol import Track
 
 MISTAKES_RESULT: Final = "verdicts_mistakes.json"
 WRONG_RESULT: Final = "verdicts_wrong.json"

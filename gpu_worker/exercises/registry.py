@@ -29,7 +29,7 @@ from gpu_worker.exercises.spec import (
     PublicCase,
     Specification,
 )
-from gpu_worker.protocol import Track
+from gpu_worker.messages.protocol import Track
 
 _PACKAGE = "gpu_worker.exercises"
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from gpu_worker.exercises.registry import Exercise
-from gpu_worker.protocol import Outcome, Track
+from gpu_worker.messages.protocol import Outcome, Track
 
 Kind = Literal["correct", "wrong"]
 KINDS: Final[tuple[Kind, ...]] = ("correct", "wrong")

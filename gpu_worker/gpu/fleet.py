@@ -15,7 +15,7 @@ from gpu_worker.gpu.examination import Facts, UnusableError, examine
 from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.lock import BusyError, device_lock
 from gpu_worker.gpu.warming import warm
-from gpu_worker.protocol import GpuReport
+from gpu_worker.messages.protocol import GpuReport
 
 EXAMINED_EVERY_SECONDS: Final = 300.0
 FIRST_RETRY_SECONDS: Final = 30.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any, Final
 
-from gpu_worker.queues import QUEUE_GPU
+from gpu_worker.messages.queues import QUEUE_GPU
 
 NO_WALLS: Final = "The sandbox stands at level B here: runs on a device need level A or A-."
 

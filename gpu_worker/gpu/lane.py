@@ -30,7 +30,7 @@ from gpu_worker.gpu.track import HeldDevice
 from gpu_worker.gpu.warming import warmed
 from gpu_worker.judge import Graded
 from gpu_worker.judge.grading import OnProgress, OnVerdict, grade_source
-from gpu_worker.protocol import GradeJob, Outcome
+from gpu_worker.messages.protocol import GradeJob, Outcome
 from gpu_worker.sandbox.client import SandboxError
 from gpu_worker.sandbox.device_profile import (
     DeviceProfile,

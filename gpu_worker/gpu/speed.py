@@ -34,7 +34,7 @@ from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import FLAGGED_STOP, Stop, crash_stop, run_request
 from gpu_worker.judge.timed_calls import Sample, Talk, Timed, TimedTalk, expect, speed_row
 from gpu_worker.judge.transcript import PlayedCase
-from gpu_worker.protocol import Outcome, Speed
+from gpu_worker.messages.protocol import Outcome, Speed
 from gpu_worker.sandbox.client import RunResult, Zygote
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError, decode_head
 

@@ -23,7 +23,7 @@ from gpu_worker.exercises import Exercise, get, slugs
 from gpu_worker.gpu.examination import Facts, environment_of
 from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.timing_plan import TIMED_DIM
-from gpu_worker.protocol import Track
+from gpu_worker.messages.protocol import Track
 from gpu_worker.sandbox.inside.layers import process
 
 FOLDER: Final = "LEARNML_GPU_KERNELS_FOLDER"

@@ -16,7 +16,7 @@ from gpu_worker.exercises.spec import PublicCase
 from gpu_worker.judge import casegen, units
 from gpu_worker.judge.case import Case
 from gpu_worker.judge.reference import expected_results
-from gpu_worker.protocol import Track
+from gpu_worker.messages.protocol import Track
 
 _TEMPLATE: Final = Path(__file__).with_name("template.py")
 _PLACE: Final = "EXERCISE: dict[str, Any] = {}\n"

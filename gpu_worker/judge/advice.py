@@ -12,7 +12,7 @@ from typing import Final
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.notes import Access, ArrayTraffic, KernelNote
 from gpu_worker.judge.timed_calls import ARRAYS_MOVED
-from gpu_worker.protocol import CountedCall
+from gpu_worker.messages.protocol import CountedCall
 
 _MUCH: Final = 1.25
 """Moving this many times the least is worth a word."""

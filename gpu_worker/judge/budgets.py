@@ -18,7 +18,7 @@ from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import Budget
 from gpu_worker.judge.counting import MAX_KERNELS
 from gpu_worker.judge.occupancy import CHIP_BYTES, local_bytes
-from gpu_worker.protocol import Counted, CountedCall, Failure, Finding, GroupResult
+from gpu_worker.messages.protocol import Counted, CountedCall, Failure, Finding, GroupResult
 
 _ONLY_LAUNCHES: Final = "What is moved would do."
 _NOT_KERNELS: Final = (

@@ -14,7 +14,7 @@ from gpu_worker.exercises.spec import PublicCase
 from gpu_worker.judge import dtypes, families
 from gpu_worker.judge.case import Case, ScriptBuilder
 from gpu_worker.judge.drawing import NumberDrawer
-from gpu_worker.protocol import Track
+from gpu_worker.messages.protocol import Track
 from gpu_worker.sandbox.inside.wire import ArrayValue
 
 Array = NDArray[Any]

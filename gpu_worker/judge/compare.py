@@ -22,7 +22,7 @@ from gpu_worker.judge.transcript import (
     same_bytes,
 )
 from gpu_worker.judge.units import error_in_units, histogram, limit_in_units
-from gpu_worker.protocol import Outcome
+from gpu_worker.messages.protocol import Outcome
 from gpu_worker.sandbox.inside.script import last_contents
 from gpu_worker.sandbox.inside.wire import Reason
 

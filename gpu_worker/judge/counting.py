@@ -26,7 +26,7 @@ from gpu_worker.judge.notes import ArrayTraffic, KernelNote, Noted, read_notes
 from gpu_worker.judge.occupancy import occupancy
 from gpu_worker.judge.registers import refused_launches, remember
 from gpu_worker.judge.timed_calls import ARRAYS_MOVED
-from gpu_worker.protocol import Counted, CountedCall, Finding, KernelCounts
+from gpu_worker.messages.protocol import Counted, CountedCall, Finding, KernelCounts
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.sandbox.inside.wire import ArrayValue, WireError
 

@@ -28,7 +28,7 @@ from gpu_worker.judge.rounding import Loss, are_rounded, err_both_ways, hold_num
 from gpu_worker.judge.ruled_out import pairs_of
 from gpu_worker.judge.search_time import UNHURRIED, SearchTime
 from gpu_worker.judge.transcript import Raised, Refused, same_bytes
-from gpu_worker.protocol import Mistake, Track
+from gpu_worker.messages.protocol import Mistake, Track
 
 __all__ = ("JudgedCase", "as_message", "compose", "diagnose", "names_sign")
 

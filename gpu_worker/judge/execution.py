@@ -26,8 +26,8 @@ from gpu_worker.judge.transcript import (
     problem_of,
     read_transcript,
 )
+from gpu_worker.messages.protocol import Outcome
 from gpu_worker.pasted import NOT_PYTHON
-from gpu_worker.protocol import Outcome
 from gpu_worker.sandbox.client import (
     OUTPUT_DRAIN_BYTES,
     PATIENCE_SECONDS,

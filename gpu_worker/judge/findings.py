@@ -16,7 +16,7 @@ from gpu_worker.judge import reporting
 from gpu_worker.judge.case import Case, describe
 from gpu_worker.judge.kernel_faults import ARGUMENT_REMEDIES, MEANINGS
 from gpu_worker.judge.notes import DiagnosticNote, Noted
-from gpu_worker.protocol import Finding
+from gpu_worker.messages.protocol import Finding
 from gpu_worker.sandbox.inside.building import BuildRequest
 
 MAX_FINDINGS: Final = 12

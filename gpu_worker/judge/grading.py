@@ -39,7 +39,7 @@ from gpu_worker.judge.receipts import receipt
 from gpu_worker.judge.refusals import source_breach
 from gpu_worker.judge.search_time import SEARCH_SECONDS, SearchTime
 from gpu_worker.judge.speed import measure_speed
-from gpu_worker.protocol import (
+from gpu_worker.messages.protocol import (
     MAX_OUTPUT_CHARACTERS,
     Counted,
     Failure,

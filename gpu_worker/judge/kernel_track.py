@@ -17,7 +17,7 @@ from gpu_worker.judge.kernel_faults import ARGUMENT_REMEDIES, MEANINGS
 from gpu_worker.judge.notes import read_notes
 from gpu_worker.judge.registers import remember
 from gpu_worker.judge.transcript import Raised
-from gpu_worker.protocol import Failure, Finding, Mistake, Outcome
+from gpu_worker.messages.protocol import Failure, Finding, Mistake, Outcome
 from gpu_worker.sandbox.client import RunResult
 from gpu_worker.sandbox.inside.wire import WireError
 

@@ -18,7 +18,7 @@ from gpu_worker.judge.agreement import JudgedCase
 from gpu_worker.judge.compare import result_dtype
 from gpu_worker.judge.reference import Expected
 from gpu_worker.judge.units import limit_in_units, unit_sizes
-from gpu_worker.protocol import MAX_PUBLIC_ELEMENTS, PublicResult
+from gpu_worker.messages.protocol import MAX_PUBLIC_ELEMENTS, PublicResult
 
 
 def public_results(judged: Sequence[JudgedCase], gradients: Sequence[str]) -> list[PublicResult]:

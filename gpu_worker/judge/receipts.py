@@ -12,7 +12,7 @@ import numpy as np
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.reference import reference_class
-from gpu_worker.protocol import Receipt
+from gpu_worker.messages.protocol import Receipt
 from gpu_worker.sandbox import isolation
 from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES
 

@@ -8,7 +8,7 @@ from typing import Final
 from gpu_worker.judge.case import Case, quantity_of
 from gpu_worker.judge.kernel_faults import MEANINGS
 from gpu_worker.judge.transcript import Refused
-from gpu_worker.protocol import MAX_SOURCE_BYTES
+from gpu_worker.messages.protocol import MAX_SOURCE_BYTES
 from gpu_worker.sandbox.inside.script import CALLS
 from gpu_worker.sandbox.inside.wire import Operation, Reason
 

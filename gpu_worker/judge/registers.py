@@ -19,7 +19,7 @@ from gpu_worker.judge.case import Case, describe
 from gpu_worker.judge.findings import shown_names, wrote
 from gpu_worker.judge.notes import Noted
 from gpu_worker.judge.occupancy import REGISTERS, most_threads, registers_of_block
-from gpu_worker.protocol import Finding
+from gpu_worker.messages.protocol import Finding
 from gpu_worker.sandbox.inside.building import BuildRequest
 
 SMALL: Final = 256

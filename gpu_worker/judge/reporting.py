@@ -19,8 +19,7 @@ from gpu_worker.judge.compare import Deviation
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import Stop
 from gpu_worker.judge.transcript import COMPILE_ERROR, Raised, Refused
-from gpu_worker.pasted import NO_CLASS, recognise
-from gpu_worker.protocol import (
+from gpu_worker.messages.protocol import (
     Counted,
     Failure,
     Finding,
@@ -31,6 +30,7 @@ from gpu_worker.protocol import (
     Speed,
     WorstCase,
 )
+from gpu_worker.pasted import NO_CLASS, recognise
 
 _CONTROL_CHARACTERS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\r")
 _DIGITS: Final = {"bfloat16": 4, "float16": 5, "float32": 9, "float64": 17}

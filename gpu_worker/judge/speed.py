@@ -32,7 +32,7 @@ from gpu_worker.judge.timed_calls import (
     speed_row,
 )
 from gpu_worker.judge.transcript import PlayedCase
-from gpu_worker.protocol import Speed
+from gpu_worker.messages.protocol import Speed
 from gpu_worker.sandbox.client import RunResult, Zygote
 from gpu_worker.sandbox.inside import wire
 from gpu_worker.sandbox.inside.wire import ArrayValue, Kind

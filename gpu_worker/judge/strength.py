@@ -17,7 +17,7 @@ from gpu_worker.judge.builds import kernels_missing
 from gpu_worker.judge.grading import Graded, grade_source
 from gpu_worker.judge.mutants import Mutant, mutants
 from gpu_worker.judge.search_time import UNHURRIED
-from gpu_worker.protocol import Outcome, Track
+from gpu_worker.messages.protocol import Outcome, Track
 from gpu_worker.sandbox.client import Zygote
 
 FURTHER_SEEDS: Final = 8

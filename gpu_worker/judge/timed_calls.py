@@ -18,7 +18,7 @@ from gpu_worker.judge.case import Case
 from gpu_worker.judge.diagnosis import JudgedCase
 from gpu_worker.judge.execution import Stop
 from gpu_worker.judge.transcript import Raised, Refused, problem_of
-from gpu_worker.protocol import Speed, SpeedRow
+from gpu_worker.messages.protocol import Speed, SpeedRow
 from gpu_worker.sandbox.client import RunResult
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from gpu_worker.messages.protocol import PastedFinding
 from gpu_worker.pasted import forms
 from gpu_worker.pasted.characters import (
     BIDI,
@@ -15,7 +16,6 @@ from gpu_worker.pasted.characters import (
     is_keyword_in_disguise,
 )
 from gpu_worker.pasted.scanning import Lines, pieces
-from gpu_worker.protocol import PastedFinding
 from gpu_worker.unicode_names import named
 
 NOT_PYTHON: Final = frozenset({"SyntaxError", "IndentationError", "TabError"})

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from gpu_worker.messages.protocol import MAX_SOURCE_BYTES
 from gpu_worker.pasted import forms
 from gpu_worker.pasted.characters import SUSPECT, foreign
 from gpu_worker.pasted.scanning import pieces
-from gpu_worker.protocol import MAX_SOURCE_BYTES
 
 _OPENS_A_BLOCK: Final = re.compile(r"[:(\[{,\\]\s*(?:#.*)?$")
 _PYTHON_CELLS: Final = frozenset({"time", "timeit", "capture", "prun", "python", "python3", "py"})

@@ -13,7 +13,7 @@ from gpu_worker.judge import casegen, families
 from gpu_worker.judge.case import Case, ScriptBuilder
 from gpu_worker.judge.reference import expected_results, reference_class
 from gpu_worker.judge.rehearsal import play_case
-from gpu_worker.protocol import Track
+from gpu_worker.messages.protocol import Track
 from gpu_worker.sandbox.inside.wire import ArrayValue, total_bytes
 
 MEGABYTE = 1 << 20

@@ -9,7 +9,7 @@ import pytest
 from gpu_worker.__main__ import EXIT_NOT_ACCEPTED, main
 from gpu_worker.exercises import get, on_track
 from gpu_worker.exercises.stored import stored
-from gpu_worker.protocol import Track
+from gpu_worker.messages.protocol import Track
 
 WRONG = {
     "rmsnorm": "gamma_missing",

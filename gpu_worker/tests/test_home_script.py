@@ -14,8 +14,8 @@ import pytest
 
 from gpu_worker.exercises import get, on_track
 from gpu_worker.home import home_script
-from gpu_worker.protocol import Track
-from gpu_worker.protocol_runs import RunCase
+from gpu_worker.messages.protocol import Track
+from gpu_worker.messages.runs import RunCase
 from gpu_worker.running import run_public_cases
 from gpu_worker.sandbox.client import Zygote
 

@@ -24,7 +24,7 @@ from gpu_worker.exercises.thread_sums import (
 )
 from gpu_worker.judge.diagnosis import diagnose
 from gpu_worker.judge.rehearsal import drawn, rehearse
-from gpu_worker.protocol import Track
+from gpu_worker.messages.protocol import Track
 
 ROW = np.arange(1.0, 151.0)
 """So long that threads of a block of 64 have two or three elements each."""

@@ -22,7 +22,7 @@ from gpu_worker.judge.reference import expected_results, reference_class
 from gpu_worker.judge.rehearsal import Drawn, drawn, play_case, rehearse
 from gpu_worker.judge.reporting import outcome_notes
 from gpu_worker.judge.search_time import SEARCH_SECONDS, SearchTime
-from gpu_worker.protocol import Outcome, Track
+from gpu_worker.messages.protocol import Outcome, Track
 from gpu_worker.tests.conftest import Grade
 from gpu_worker.tests.once import worked_out_once
 

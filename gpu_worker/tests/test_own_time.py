@@ -15,7 +15,7 @@ from gpu_worker.exercises import get
 from gpu_worker.exercises.spec import CODE_LIMITS
 from gpu_worker.judge import casegen
 from gpu_worker.judge.execution import judge_run
-from gpu_worker.protocol import Outcome
+from gpu_worker.messages.protocol import Outcome
 from gpu_worker.sandbox.client import RunResult
 from gpu_worker.sandbox.inside import supervisor
 from gpu_worker.sandbox.inside.layers.own_time import OwnTime

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gpu_worker.protocol import GradeJob, Outcome, ProtocolError, Verdict
+from gpu_worker.messages.protocol import GradeJob, Outcome, ProtocolError, Verdict
 
 JOB: dict[str, Any] = {
     "version": 1,

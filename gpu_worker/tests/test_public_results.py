@@ -15,7 +15,7 @@ from gpu_worker.judge.compare import judge_case
 from gpu_worker.judge.public_results import public_results
 from gpu_worker.judge.reference import expected_results, play_exactly, reference_class
 from gpu_worker.judge.transcript import PlayedCase
-from gpu_worker.protocol import MAX_PUBLIC_ELEMENTS, PublicResult, Report
+from gpu_worker.messages.protocol import MAX_PUBLIC_ELEMENTS, PublicResult, Report
 
 RMSNORM = get("rmsnorm")
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from gpu_worker import queues
+from gpu_worker.messages import queues
 
 LIMIT_OF_A_WORKER = """
 import sys

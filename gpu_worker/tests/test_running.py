@@ -14,9 +14,9 @@ from gpu_worker.cuda_cpu import CompilerMissingError
 from gpu_worker.exercises import get
 from gpu_worker.exercises.spec import CODE_LIMITS
 from gpu_worker.judge import builds, casegen, grade_source
-from gpu_worker.protocol import Track
-from gpu_worker.protocol_runs import RunJob, RunKind, RunOutcome, RunUpdate
-from gpu_worker.queues import TASK_RECORD_RUN
+from gpu_worker.messages.protocol import Track
+from gpu_worker.messages.queues import TASK_RECORD_RUN
+from gpu_worker.messages.runs import RunJob, RunKind, RunOutcome, RunUpdate
 from gpu_worker.running import run_job, run_program, run_public_cases
 from gpu_worker.sandbox.client import SandboxError, Zygote
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpu_worker.judge import execution, grade_source, grading
-from gpu_worker.protocol import Phase
+from gpu_worker.messages.protocol import Phase
 from gpu_worker.sandbox.client import RunResult, SandboxError, Zygote
 from gpu_worker.sandbox.setup import runner_user
 from gpu_worker.tests.conftest import Grade

@@ -11,9 +11,15 @@ import sys
 
 import pytest
 
-from gpu_worker import queues
-from gpu_worker.protocol import Phase, Progress, ProtocolError
-from gpu_worker.signing import KeyMissing, SignedMessage, WorkerKey, key_from_environment, signed
+from gpu_worker.messages import queues
+from gpu_worker.messages.protocol import Phase, Progress, ProtocolError
+from gpu_worker.messages.signing import (
+    KeyMissing,
+    SignedMessage,
+    WorkerKey,
+    key_from_environment,
+    signed,
+)
 
 SECRET = bytes(range(32))
 KEY = WorkerKey("cpu-1", SECRET)

@@ -10,7 +10,7 @@ import pytest
 
 from gpu_worker.exercises import get, on_track, slugs
 from gpu_worker.exercises.stored import HeaderError, Stored, stored
-from gpu_worker.protocol import Track
+from gpu_worker.messages.protocol import Track
 from gpu_worker.tests.conftest import Grade
 from gpu_worker.tests.once import worked_out_once
 

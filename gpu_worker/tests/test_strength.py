@@ -11,7 +11,7 @@ from gpu_worker.exercises import Exercise, get
 from gpu_worker.judge import Graded, strength
 from gpu_worker.judge.mutants import mutants
 from gpu_worker.judge.strength import Fate, check_mutants, check_stored
-from gpu_worker.protocol import Outcome, Report
+from gpu_worker.messages.protocol import Outcome, Report
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.tests.conftest import RIGHT
 

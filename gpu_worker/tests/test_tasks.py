@@ -12,9 +12,9 @@ from kombu.exceptions import OperationalError
 
 from gpu_worker import devices, reporter, tasks
 from gpu_worker.judge import grading
-from gpu_worker.protocol import GradeJob, Phase, Progress, Returned, Track, Verdict
-from gpu_worker.protocol_checks import CheckUpdate
-from gpu_worker.queues import (
+from gpu_worker.messages.checks import CheckUpdate
+from gpu_worker.messages.protocol import GradeJob, Phase, Progress, Returned, Track, Verdict
+from gpu_worker.messages.queues import (
     TASK_RECORD_CHECK,
     TASK_RECORD_PROGRESS,
     TASK_RECORD_RETURN,

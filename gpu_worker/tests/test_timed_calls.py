@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_worker.judge.timed_calls import Sample, speed_row
-from gpu_worker.protocol import SpeedRow
+from gpu_worker.messages.protocol import SpeedRow
 
 MS = 1e-3
 NBYTES = 4_000_000

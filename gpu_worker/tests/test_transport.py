@@ -13,7 +13,7 @@ import pytest
 import redis
 from kombu import Connection, Consumer, Queue
 
-from gpu_worker import transport
+from gpu_worker.messages import transport
 
 pytestmark = pytest.mark.services
 

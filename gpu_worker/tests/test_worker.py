@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gpu_worker.protocol import GradeJob, NodeReport, Progress, Track, Verdict
-from gpu_worker.queues import TASK_RECORD_NODE, TASK_RECORD_PROGRESS, TASK_RECORD_VERDICT
+from gpu_worker.messages.protocol import GradeJob, NodeReport, Progress, Track, Verdict
+from gpu_worker.messages.queues import TASK_RECORD_NODE, TASK_RECORD_PROGRESS, TASK_RECORD_VERDICT
 from gpu_worker.sandbox import isolation
 from gpu_worker.tests.worker_process import (
     descendants,

@@ -18,8 +18,8 @@ from typing import Any
 import redis
 from celery import Celery
 
-from gpu_worker import queues
-from gpu_worker.signing import SignedMessage, WorkerKey
+from gpu_worker.messages import queues
+from gpu_worker.messages.signing import SignedMessage, WorkerKey
 
 WORKER_KEY = WorkerKey("tests", bytes(range(32)))
 _AT_REST = 4

@@ -15,7 +15,7 @@ from drf_spectacular.plumbing import ResolvedComponent
 from pydantic import BaseModel
 from rest_framework.authentication import SessionAuthentication
 
-from gpu_worker.protocol_runs import RunReport
+from gpu_worker.messages.runs import RunReport
 
 from .authentication import ApiTokenAuthentication, PasswordAuthentication
 from .reports import Report, ReportField

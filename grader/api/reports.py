@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from gpu_worker import protocol
+from gpu_worker.messages import protocol
 from grader.models import Exercise, Graded, Submission
 from grader.web.page import mistake_links
 from grader.web.result_view import ResultView

@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
-from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
+from gpu_worker.messages.queues import QUEUE_CPU, QUEUE_GPU
 
 
 class SubmissionState(models.TextChoices):

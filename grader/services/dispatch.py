@@ -21,10 +21,10 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from gpu_worker import logs
-from gpu_worker.protocol import GradeJob
-from gpu_worker.protocol import NodeKind as JobKind
-from gpu_worker.protocol import Track as JobTrack
-from gpu_worker.queues import PRIORITY_LEARNER, TASK_GRADE
+from gpu_worker.messages.protocol import GradeJob
+from gpu_worker.messages.protocol import NodeKind as JobKind
+from gpu_worker.messages.protocol import Track as JobTrack
+from gpu_worker.messages.queues import PRIORITY_LEARNER, TASK_GRADE
 from grader import limits
 from grader.models import AttemptState, GradingAttempt, OutboxMessage
 from grader.services.broker import BrokerUnreachable, CeleryTransport

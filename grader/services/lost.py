@@ -11,8 +11,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from gpu_worker.protocol import Failure, Report
-from gpu_worker.queues import QUEUE_RESULTS
+from gpu_worker.messages.protocol import Failure, Report
+from gpu_worker.messages.queues import QUEUE_RESULTS
 from grader import limits
 from grader.models import (
     AttemptState,

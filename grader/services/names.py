@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from django.db.models import QuerySet
 
-from gpu_worker import protocol
+from gpu_worker.messages import protocol
 from grader.models import AttemptState, GradingAttempt, RegradeItem
 
 from .verdicts import rows_of, write

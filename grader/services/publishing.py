@@ -16,8 +16,8 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from gpu_worker.protocol_checks import CheckJob, CheckUpdate
-from gpu_worker.queues import PRIORITY_REGRADE, QUEUE_CPU, TASK_CHECK
+from gpu_worker.messages.checks import CheckJob, CheckUpdate
+from gpu_worker.messages.queues import PRIORITY_REGRADE, QUEUE_CPU, TASK_CHECK
 from grader import limits
 from grader.models import AuditAction, CheckState, Exercise, ExerciseCheck
 from grader.registry import find_spec

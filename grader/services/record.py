@@ -14,7 +14,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.utils import timezone
 
-from gpu_worker import protocol
+from gpu_worker.messages import protocol
 from grader.models import (
     AttemptState,
     GradingAttempt,

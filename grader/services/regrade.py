@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from gpu_worker.queues import PRIORITY_REGRADE
+from gpu_worker.messages.queues import PRIORITY_REGRADE
 from grader import limits
 from grader.models import (
     AuditAction,

@@ -15,8 +15,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from gpu_worker import logs, protocol, protocol_runs
-from gpu_worker.queues import PRIORITY_REGRADE, TASK_RUN
+from gpu_worker import logs
+from gpu_worker.messages import protocol
+from gpu_worker.messages import runs as protocol_runs
+from gpu_worker.messages.queues import PRIORITY_REGRADE, TASK_RUN
 from grader import limits
 from grader.models import CodeRun, Exercise, NodeKind, RunKind, RunOutcome, RunState, Track
 

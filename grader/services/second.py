@@ -9,7 +9,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from gpu_worker.queues import PRIORITY_REGRADE
+from gpu_worker.messages.queues import PRIORITY_REGRADE
 from grader.models import AuditAction, SecondVerdict, Submission, SubmissionState
 
 from .attempts import start_attempt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from gpu_worker.protocol import Report
+from gpu_worker.messages.protocol import Report
 from grader.models import (
     GradingAttempt,
     Outcome,

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from gpu_worker import logs
-from gpu_worker.queues import PRIORITY_LEARNER, PRIORITY_REGRADE
+from gpu_worker.messages.queues import PRIORITY_LEARNER, PRIORITY_REGRADE
 from grader import limits
 from grader.models import (
     AttemptState,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from gpu_worker.queues import PRIORITY_LEARNER
+from gpu_worker.messages.queues import PRIORITY_LEARNER
 from grader.models import AttemptState, GradingAttempt, Submission, SubmissionState
 
 from .verdicts import update_open

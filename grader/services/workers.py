@@ -20,8 +20,8 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from gpu_worker.protocol import ProtocolError
-from gpu_worker.signing import SignedMessage, WorkerKey
+from gpu_worker.messages.protocol import ProtocolError
+from gpu_worker.messages.signing import SignedMessage, WorkerKey
 from grader.messages import clean
 from grader.models import GradingAttempt, RefusalReason, RefusedMessage, Worker
 from grader.models.ids import new_salt

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from django import template
 
-from gpu_worker.protocol import PLAIN_NUMPY
+from gpu_worker.messages.protocol import PLAIN_NUMPY
 
 register = template.Library()
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.conf import settings
 
-from gpu_worker import queues
-from gpu_worker.signing import WorkerKey
+from gpu_worker.messages import queues
+from gpu_worker.messages.signing import WorkerKey
 from grader import tasks
 from grader.models import GradingAttempt, Submission
 

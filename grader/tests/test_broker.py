@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from celery import current_app
 
-from gpu_worker.queues import TASK_GRADE
+from gpu_worker.messages.queues import TASK_GRADE
 from grader.services.broker import BrokerUnreachable, CeleryTransport
 
 PATIENCE_SECONDS = 5.0

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from courses.models import Chapter
 from gpu_worker.exercises import get
-from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
+from gpu_worker.messages.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.tests.conftest import RIGHT
 from grader import content
 from grader.models import Exercise, NodeKind, Track

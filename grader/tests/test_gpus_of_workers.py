@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from gpu_worker.protocol import GpuReport, NodeReport
+from gpu_worker.messages.protocol import GpuReport, NodeReport
 from grader import waiting
 from grader.models import WorkerNode
 from grader.tests.calls import ROOT, Api

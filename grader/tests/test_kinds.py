@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from courses.models import RequirementMet
-from gpu_worker.protocol import Progress, Verdict
+from gpu_worker.messages.protocol import Progress, Verdict
 from grader import events, limits, queries, services
 from grader.models import (
     AttemptState,

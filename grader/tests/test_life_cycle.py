@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from courses.models import Chapter, ChapterCompletion, RequirementMet
-from gpu_worker.protocol import Verdict
+from gpu_worker.messages.protocol import Verdict
 from grader import limits, outcomes, queries, services
 from grader.models import (
     AttemptState,
@@ -34,7 +34,7 @@ def stored(submission: Submission) -> Submission:
 
 
 def test_the_enums_are_the_engines() -> None:
-    from gpu_worker import protocol
+    from gpu_worker.messages import protocol
 
     assert set(Outcome.values) == {outcome.value for outcome in protocol.Outcome}
     assert Phase.values == [phase.value for phase in protocol.Phase]

@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from gpu_worker.protocol import Redelivery, Verdict
+from gpu_worker.messages.protocol import Redelivery, Verdict
 from grader import services
 from grader.models import AttemptState, GradingAttempt, Outcome, Submission
 from grader.models.graded import NAMING_PATIENCE

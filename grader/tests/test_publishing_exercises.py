@@ -17,8 +17,8 @@ from courses.models import Chapter
 from gpu_worker import exercise_checks
 from gpu_worker.checking import Fate, SandboxError, Zygote
 from gpu_worker.exercises import get
-from gpu_worker.protocol_checks import CheckJob, CheckUpdate
-from gpu_worker.queues import PRIORITY_REGRADE, QUEUE_CPU
+from gpu_worker.messages.checks import CheckJob, CheckUpdate
+from gpu_worker.messages.queues import PRIORITY_REGRADE, QUEUE_CPU
 from gpu_worker.tests.conftest import RIGHT
 from grader import services, tasks
 from grader.models import AuditAction, AuditEntry, CheckState, Exercise, ExerciseCheck

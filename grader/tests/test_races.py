@@ -14,7 +14,7 @@ from django.db import connections
 from django.utils import timezone
 
 from courses.models import ChapterCompletion
-from gpu_worker.protocol import Progress, Redelivery, Returned, Verdict
+from gpu_worker.messages.protocol import Progress, Redelivery, Returned, Verdict
 from grader import services
 from grader.models import AttemptState, Exercise, GradingAttempt, OutboxMessage, Submission
 from grader.services import Recorded, errors

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from courses.models import RequirementMet
-from gpu_worker.queues import PRIORITY_LEARNER, PRIORITY_REGRADE
+from gpu_worker.messages.queues import PRIORITY_LEARNER, PRIORITY_REGRADE
 from grader import queries, services
 from grader.models import (
     AttemptState,

@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from gpu_worker import protocol_runs
+from gpu_worker.messages import runs as protocol_runs
 from grader import services
 from grader.models import CodeRun, Exercise, RunKind, RunOutcome, RunState
 from grader.services.errors import Refused, TooMany

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from gpu_worker.queues import PRIORITY_LEARNER, PRIORITY_REGRADE
+from gpu_worker.messages.queues import PRIORITY_LEARNER, PRIORITY_REGRADE
 from grader import events, queries, services
 from grader.models import AuditEntry, Submission
 from grader.services.errors import NoSecondVerdict, NotAllowed, TooMany

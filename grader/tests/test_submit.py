@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from gpu_worker.protocol import MAX_SOURCE_BYTES, GradeJob
+from gpu_worker.messages.protocol import MAX_SOURCE_BYTES, GradeJob
 from grader import queries, services
 from grader.models import (
     AttemptState,

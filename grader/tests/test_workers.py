@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from gpu_worker import queues
-from gpu_worker.signing import WorkerKey
+from gpu_worker.messages import queues
+from gpu_worker.messages.signing import WorkerKey
 from grader import tasks
 from grader.models import RefusalReason, RefusedMessage, Submission, Worker, WorkerNode
 from grader.services import record, register_worker, renew_worker, revoke_worker

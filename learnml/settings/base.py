@@ -9,7 +9,11 @@ from pathlib import Path
 import environ  # type: ignore[import-untyped]
 
 from gpu_worker.logs import configuration
-from gpu_worker.queues import QUEUE_GPU, hard_time_limit_seconds, visibility_timeout_seconds
+from gpu_worker.messages.queues import (
+    QUEUE_GPU,
+    hard_time_limit_seconds,
+    visibility_timeout_seconds,
+)
 from learnml.accounts.rates import rates
 from learnml.environment import read, script_name
 from learnml.queue_socket import cache_socket_path, queue_socket_path

@@ -33,7 +33,7 @@ def load_worker_key(data_dir: Path) -> str:
 
 
 def keep_worker_key(data_dir: Path) -> str:
-    """Return that key, made and kept in `data_dir` if there is none; see `gpu_worker.signing`."""
+    """Return that key, made and kept in `data_dir` if there is none."""
     _keep(data_dir / WORKER_KEY_FILE, f"{LOCAL_WORKER_NAME}.{secrets.token_hex(32)}")
     return load_worker_key(data_dir)
 

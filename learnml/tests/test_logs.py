@@ -19,7 +19,7 @@ from django.test import Client
 from structlog.contextvars import clear_contextvars, get_contextvars
 
 from gpu_worker import logs
-from gpu_worker.queues import celery_settings
+from gpu_worker.messages.queues import celery_settings
 from grader import services
 from grader.models import AuditEntry, Exercise, OutboxMessage
 from learnml.environment import read

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpu_worker.exercises import get, slugs
-from gpu_worker.protocol import Outcome
+from gpu_worker.messages.protocol import Outcome
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 REFERENCE = PROJECT / "docs" / "reference"

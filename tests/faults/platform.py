@@ -17,7 +17,7 @@ from typing import Any
 
 import redis
 
-from gpu_worker.queues import TASK_RECORD_VERDICT
+from gpu_worker.messages.queues import TASK_RECORD_VERDICT
 from learnml.supervisor import embedded_servers
 from learnml.supervisor.config import read_config
 from learnml.supervisor.processes import ProcessSpec, python_processes

@@ -14,7 +14,7 @@ from typing import Any
 
 from celery.signals import task_postrun, task_prerun
 
-from gpu_worker.queues import TASK_RECORD_VERDICT
+from gpu_worker.messages.queues import TASK_RECORD_VERDICT
 from learnml.celery import app
 
 __all__ = ["app"]

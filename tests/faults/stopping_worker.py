@@ -15,7 +15,7 @@ from typing import Any
 from celery.signals import after_task_publish, before_task_publish, task_prerun
 
 from gpu_worker.celery_app import app
-from gpu_worker.queues import TASK_GRADE, TASK_RECORD_PROGRESS, TASK_RECORD_VERDICT
+from gpu_worker.messages.queues import TASK_GRADE, TASK_RECORD_PROGRESS, TASK_RECORD_VERDICT
 from tests.faults.platform import DEADLY
 
 __all__ = ["app"]

@@ -18,9 +18,9 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 from pytest_django.fixtures import Settings
 
-from gpu_worker import queues
-from gpu_worker.protocol import GradeJob, Track, Verdict
-from gpu_worker.signing import SignedMessage, WorkerKey
+from gpu_worker.messages import queues
+from gpu_worker.messages.protocol import GradeJob, Track, Verdict
+from gpu_worker.messages.signing import SignedMessage, WorkerKey
 from learnml.health import queue_state
 from tests.platform.instance import PATIENCE_SECONDS, PROJECT, free_port, wait_for
 from tests.platform.redis_server import running

@@ -21,7 +21,7 @@ from django.http.response import HttpResponseBase
 from django.test import Client, RequestFactory
 from pytest_django.fixtures import Settings
 
-from gpu_worker.queues import celery_settings
+from gpu_worker.messages.queues import celery_settings
 from learnml.cache import TolerantRedisCache
 from learnml.celery import app, beat_schedule
 from learnml.responses import CompressionMiddleware

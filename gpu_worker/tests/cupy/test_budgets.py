@@ -18,7 +18,7 @@ from gpu_worker.judge.advice import narrow, of_call, read_again
 from gpu_worker.judge.budgets import budget_results, over_budget, spent
 from gpu_worker.judge.counting import counted_shapes
 from gpu_worker.judge.notes import KernelNote
-from gpu_worker.protocol import Counted, CountedCall, Finding, KernelCounts, Track
+from gpu_worker.messages.protocol import Counted, CountedCall, Finding, KernelCounts, Track
 from gpu_worker.sandbox.inside import wire
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
 

@@ -15,7 +15,7 @@ from gpu_worker.judge import builds, casegen, grading
 from gpu_worker.judge.builds import Builds
 from gpu_worker.judge.counting import count
 from gpu_worker.judge.execution import Stop, execute
-from gpu_worker.protocol import Outcome, Track
+from gpu_worker.messages.protocol import Outcome, Track
 from gpu_worker.sandbox import compiling
 from gpu_worker.sandbox.client import PATIENCE_SECONDS, Request, RunResult
 from gpu_worker.sandbox.inside import building

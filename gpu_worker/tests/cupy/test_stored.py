@@ -6,7 +6,7 @@ import pytest
 
 from gpu_worker.exercises import get, one_file, slugs
 from gpu_worker.exercises.stored import KINDS, Stored, stored
-from gpu_worker.protocol import Track
+from gpu_worker.messages.protocol import Track
 from gpu_worker.tests.cupy.conftest import GradeCupy
 
 FINDINGS = {

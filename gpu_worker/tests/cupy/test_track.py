@@ -11,8 +11,8 @@ from gpu_worker import devices, node
 from gpu_worker.exercises import get, slugs
 from gpu_worker.judge import builds, casegen, grade_source
 from gpu_worker.judge.counting import counts_of
-from gpu_worker.protocol import GradeJob, Report, Track
-from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
+from gpu_worker.messages.protocol import GradeJob, Report, Track
+from gpu_worker.messages.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.sandbox import stand_in
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission

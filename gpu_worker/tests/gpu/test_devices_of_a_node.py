@@ -25,9 +25,9 @@ from gpu_worker.gpu.fleet import (
 )
 from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.lock import FOLDER, BusyError, device_lock
+from gpu_worker.messages.protocol import NodeReport
+from gpu_worker.messages.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.node import node_report
-from gpu_worker.protocol import NodeReport
-from gpu_worker.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.tests.gpu.machine import machine
 from gpu_worker.tests.worker_process import descendants, is_alive
 

@@ -8,8 +8,8 @@ import pytest
 
 from gpu_worker.gpu import quarantine
 from gpu_worker.gpu.lock import FOLDER
-from gpu_worker.protocol import GradeJob, NodeKind, NodeReport, Track, Verdict
-from gpu_worker.queues import QUEUE_GPU, TASK_RECORD_NODE, TASK_RECORD_VERDICT
+from gpu_worker.messages.protocol import GradeJob, NodeKind, NodeReport, Track, Verdict
+from gpu_worker.messages.queues import QUEUE_GPU, TASK_RECORD_NODE, TASK_RECORD_VERDICT
 from gpu_worker.tests.cupy.conftest import submission
 from gpu_worker.tests.gpu.machine import machine
 from gpu_worker.tests.worker_process import running_worker, wait_until

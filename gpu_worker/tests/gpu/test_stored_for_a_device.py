@@ -17,7 +17,7 @@ from gpu_worker.gpu import cases
 from gpu_worker.judge.case import Case
 from gpu_worker.judge.families import draw_shape
 from gpu_worker.judge.reference import expected_results
-from gpu_worker.protocol import Track
+from gpu_worker.messages.protocol import Track
 from gpu_worker.sandbox.inside.device.library import laid_out
 from gpu_worker.sandbox.inside.script import arrange
 from gpu_worker.tests.cupy.conftest import GradeCupy

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from gpu_worker.signing import VARIABLE, WorkerKey
+from gpu_worker.messages.signing import VARIABLE, WorkerKey
 from grader.models import RefusedMessage, Worker
 from grader.services import register_worker, renew_worker, revoke_worker
 from grader.services.errors import Refused

@@ -1,6 +1,6 @@
 """Names of queues and tasks, and the one set of Celery settings that site and workers share.
 
-The site and the workers meet only in these names and in `gpu_worker.protocol`.
+The site and the workers meet only in these names and in `gpu_worker.messages.protocol`.
 """
 
 from __future__ import annotations

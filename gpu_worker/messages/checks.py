@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from gpu_worker.protocol import PROTOCOL_VERSION, Identifier, Message, Short, Text
+from gpu_worker.messages.protocol import PROTOCOL_VERSION, Identifier, Message, Short, Text
 
 MAX_STEPS_AT_ONCE: Final = 16
 

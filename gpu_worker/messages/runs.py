@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gpu_worker.protocol import (
+from gpu_worker.messages.protocol import (
     MAX_OUTPUT_CHARACTERS,
     MAX_SOURCE_BYTES,
     PROTOCOL_VERSION,

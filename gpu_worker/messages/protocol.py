@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from gpu_worker.protocol_base import Identifier, Message, ProtocolError, Short, Text
+from gpu_worker.messages.base import Identifier, Message, ProtocolError, Short, Text
 
 __all__ = ["Identifier", "Message", "ProtocolError", "Short", "Text"]
 
