@@ -35,13 +35,13 @@ from gpu_worker.gpu.fleet import Watch, fleet
 from gpu_worker.gpu.intake import Intake
 from gpu_worker.messages import queues, transport
 from gpu_worker.messages.signing import KeyMissing, key_from_environment
-from gpu_worker.reporter import NodeReporter
 from gpu_worker.sandbox import isolation
 from gpu_worker.sandbox.errors import RefusedError
+from gpu_worker.worker.reporter import NodeReporter
 
 app = Celery("gpu_worker")
 app.config_from_object(queues.celery_settings(queues.broker_url_from_environment()))
-app.conf.imports = ("gpu_worker.tasks",)
+app.conf.imports = ("gpu_worker.worker.tasks",)
 setup_logging.connect(logs.configure)
 logs.follow_messages()
 transport.use()
@@ -104,14 +104,14 @@ def _announce(sender: Any = None, **_: Any) -> None:
 @worker_process_init.connect
 def _start_zygote(**_: Any) -> None:
     """Start the zygote from the child's main thread: it dies with the thread that made it."""
-    from gpu_worker import tasks
+    from gpu_worker.worker import tasks
 
     tasks.zygote.start()
 
 
 @worker_process_shutdown.connect
 def _close_zygote(**_: Any) -> None:
-    from gpu_worker import tasks
+    from gpu_worker.worker import tasks
 
     tasks.zygote.close()
     tasks.lane.close()

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from gpu_worker.node import node_report
 from gpu_worker.sandbox import bubblewrap, canary, isolation, syscalls
 from gpu_worker.sandbox.errors import RefusedError, SandboxError
 from gpu_worker.sandbox.inside.layers import landlock, limits
@@ -20,6 +19,7 @@ from gpu_worker.sandbox.isolation import Isolation, Level
 from gpu_worker.sandbox.setup import Setup
 from gpu_worker.sandbox.zygote import ZygoteProcess
 from gpu_worker.tests.containment import request
+from gpu_worker.worker.node import node_report
 
 Establish = Callable[..., Isolation]
 

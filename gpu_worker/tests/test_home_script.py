@@ -16,8 +16,8 @@ from gpu_worker.exercises import get, on_track
 from gpu_worker.home import home_script
 from gpu_worker.messages.protocol import Track
 from gpu_worker.messages.runs import RunCase
-from gpu_worker.running import run_public_cases
 from gpu_worker.sandbox.client import Zygote
+from gpu_worker.worker.running import run_public_cases
 
 # At home there is no sandbox: programs that do more than arithmetic are not run here.
 NOT_ARITHMETIC = re.compile(

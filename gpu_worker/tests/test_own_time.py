@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from gpu_worker import running
 from gpu_worker.exercises import get
 from gpu_worker.exercises.spec import CODE_LIMITS
 from gpu_worker.judge import casegen
@@ -20,6 +19,7 @@ from gpu_worker.sandbox.client import RunResult
 from gpu_worker.sandbox.inside import supervisor
 from gpu_worker.sandbox.inside.layers.own_time import OwnTime
 from gpu_worker.sandbox.run import Collector, Request
+from gpu_worker.worker import running
 
 TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -90,7 +90,7 @@ def test_a_worker_needs_nothing_of_the_site() -> None:
     code = (
         "import os, sys; os.environ['LEARNML_QUEUE_SOCKET'] = '/nowhere/queue.sock';"
         "sys.modules.update(dict.fromkeys(('django', 'yaml', 'rest_framework', 'markdown')));"
-        "import gpu_worker.celery_app, gpu_worker.tasks, gpu_worker.__main__;"
+        "import gpu_worker.celery_app, gpu_worker.worker.tasks, gpu_worker.__main__;"
         "sys.exit(any(m.split('.')[0] in ('courses', 'grader', 'learnml') for m in sys.modules))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

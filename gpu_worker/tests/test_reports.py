@@ -14,10 +14,10 @@ from gpu_worker.exercises.stored import stored
 from gpu_worker.judge import casegen
 from gpu_worker.judge.reporting import clean_text, outcome_notes
 from gpu_worker.messages.protocol import Finding, Outcome, Phase
-from gpu_worker.running import run_public_cases
 from gpu_worker.sandbox import isolation
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.tests.conftest import Grade
+from gpu_worker.worker.running import run_public_cases
 
 
 def test_output_of_loading_and_of_public_cases_is_shown_of_hidden_cases_not(

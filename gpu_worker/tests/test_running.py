@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from celery import Celery
 
-from gpu_worker import reporter, running, tasks
 from gpu_worker.cuda_cpu import CompilerMissingError
 from gpu_worker.exercises import get
 from gpu_worker.exercises.spec import CODE_LIMITS
@@ -17,8 +16,9 @@ from gpu_worker.judge import builds, casegen, grade_source
 from gpu_worker.messages.protocol import Track
 from gpu_worker.messages.queues import TASK_RECORD_RUN
 from gpu_worker.messages.runs import RunJob, RunKind, RunOutcome, RunUpdate
-from gpu_worker.running import run_job, run_program, run_public_cases
 from gpu_worker.sandbox.client import SandboxError, Zygote
+from gpu_worker.worker import reporter, running, tasks
+from gpu_worker.worker.running import run_job, run_program, run_public_cases
 
 
 @pytest.fixture(scope="module")

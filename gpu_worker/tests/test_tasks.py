@@ -10,7 +10,6 @@ import pytest
 from celery import Celery
 from kombu.exceptions import OperationalError
 
-from gpu_worker import devices, reporter, tasks
 from gpu_worker.judge import grading
 from gpu_worker.messages.checks import CheckUpdate
 from gpu_worker.messages.protocol import GradeJob, Phase, Progress, Returned, Track, Verdict
@@ -21,6 +20,8 @@ from gpu_worker.messages.queues import (
     TASK_RECORD_VERDICT,
 )
 from gpu_worker.sandbox.client import SandboxError
+from gpu_worker.worker import offers as devices
+from gpu_worker.worker import reporter, tasks
 
 JOB = {
     "version": 1,

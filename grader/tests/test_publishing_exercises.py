@@ -14,12 +14,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from courses.models import Chapter
-from gpu_worker import exercise_checks
 from gpu_worker.checking import Fate, SandboxError, Zygote
 from gpu_worker.exercises import get
 from gpu_worker.messages.checks import CheckJob, CheckUpdate
 from gpu_worker.messages.queues import PRIORITY_REGRADE, QUEUE_CPU
 from gpu_worker.tests.conftest import RIGHT
+from gpu_worker.worker import exercise_checks
 from grader import services, tasks
 from grader.models import AuditAction, AuditEntry, CheckState, Exercise, ExerciseCheck
 from grader.services.exercises import save_exercise
@@ -74,7 +74,7 @@ def few_submissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / "one.py").write_text(f"# outcome: {outcome}\n{source}", encoding="utf-8")
     few = dataclasses.replace(exercise, folder=tmp_path)
     monkeypatch.setattr("grader.services.publishing.find_spec", lambda slug: few)
-    monkeypatch.setattr("gpu_worker.exercise_checks.get", lambda slug: few)
+    monkeypatch.setattr("gpu_worker.worker.exercise_checks.get", lambda slug: few)
     return tmp_path
 
 
@@ -329,7 +329,7 @@ def test_a_header_that_says_nothing_is_named(
     (few_submissions / "submissions" / "wrong" / "one.py").write_text("x = 1\n")
     published(admin)
     sent: list[Any] = []
-    monkeypatch.setattr("gpu_worker.reporter.send", lambda *args, **kw: sent.append(args[2]))
+    monkeypatch.setattr("gpu_worker.worker.reporter.send", lambda *args, **kw: sent.append(args[2]))
     job = CheckJob.from_message(broker.checks[0])
     exercise_checks.answer(None, job, Zygote())  # type: ignore[arg-type]
     assert "one.py of rmsnorm needs a header" in sent[0].failure
@@ -344,8 +344,8 @@ def test_a_worker_that_cannot_run_submissions_says_so(
         raise SandboxError("No sandbox.")
 
     sent: list[Any] = []
-    monkeypatch.setattr("gpu_worker.reporter.send", lambda *args, **kw: sent.append(args[2]))
-    monkeypatch.setattr("gpu_worker.exercise_checks.strength.complaint_about", broken)
+    monkeypatch.setattr("gpu_worker.worker.reporter.send", lambda *args, **kw: sent.append(args[2]))
+    monkeypatch.setattr("gpu_worker.worker.exercise_checks.strength.complaint_about", broken)
     published(admin)
     job = CheckJob.from_message(broker.checks[0])
     exercise_checks.answer(None, job, Zygote())  # type: ignore[arg-type]

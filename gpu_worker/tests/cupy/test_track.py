@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from gpu_worker import devices, node
 from gpu_worker.exercises import get, slugs
 from gpu_worker.judge import builds, casegen, grade_source
 from gpu_worker.judge.counting import counts_of
@@ -16,6 +15,8 @@ from gpu_worker.messages.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.sandbox import stand_in
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
+from gpu_worker.worker import node
+from gpu_worker.worker import offers as devices
 
 OFFERING = [slug for slug in slugs() if Track.CUPY in get(slug).tracks]
 BOTH = ["layernorm", "rmsnorm"]

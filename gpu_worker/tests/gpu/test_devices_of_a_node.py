@@ -27,9 +27,9 @@ from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.lock import FOLDER, BusyError, device_lock
 from gpu_worker.messages.protocol import NodeReport
 from gpu_worker.messages.queues import QUEUE_CPU, QUEUE_GPU
-from gpu_worker.node import node_report
 from gpu_worker.tests.gpu.machine import machine
 from gpu_worker.tests.worker_process import descendants, is_alive
+from gpu_worker.worker.node import node_report
 
 DRIVER = Path(__file__).with_name("stand_in_driver")
 ROOT = Path(__file__).resolve().parents[3]
@@ -92,7 +92,8 @@ def test_a_device_node_that_this_user_may_not_open_is_said(
 def test_looking_for_devices_loads_no_driver_and_no_cupy() -> None:
     code = (
         "import sys\n"
-        "from gpu_worker import celery_app, node\n"
+        "from gpu_worker import celery_app\n"
+        "from gpu_worker.worker import node\n"
         "from gpu_worker.gpu import inventory\n"
         "inventory.find(); node._gpus('gpu')\n"
         "assert 'cupy' not in sys.modules\n"
@@ -338,7 +339,7 @@ def test_only_a_worker_of_the_gpu_queue_reports_devices(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.after(0)
-    monkeypatch.setattr("gpu_worker.node.fleet", lambda: bench.fleet)
+    monkeypatch.setattr("gpu_worker.worker.node.fleet", lambda: bench.fleet)
     assert node_report(QUEUE_CPU).gpus == []
     report = NodeReport.from_message(node_report(QUEUE_GPU).to_message())
     assert [gpu.uuid for gpu in report.gpus] == [GPU.uuid]

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from gpu_worker import reporter, tasks
 from gpu_worker.gpu import lane as lanes
 from gpu_worker.gpu import quarantine
 from gpu_worker.gpu.examination import Facts, UnusableError
@@ -27,6 +26,7 @@ from gpu_worker.messages.queues import QUEUE_GPU, TASK_RECORD_RETURN, TASK_RECOR
 from gpu_worker.sandbox.client import SandboxError
 from gpu_worker.sandbox.device_profile import DeviceProfile
 from gpu_worker.tests.gpu.stand_in import FACTS, GPU
+from gpu_worker.worker import reporter, tasks
 
 OTHER = Gpu("GPU-2", "stand-in", "0000:02:00.0", 1)
 JOB = GradeJob(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from gpu_worker import celery_app, node, tasks
+from gpu_worker import celery_app
 from gpu_worker.gpu import fleet as fleets
 from gpu_worker.gpu.examination import Facts, UnusableError
 from gpu_worker.gpu.fleet import Fleet
@@ -17,6 +17,7 @@ from gpu_worker.gpu.inventory import Gpu, find
 from gpu_worker.gpu.lane import Lane
 from gpu_worker.sandbox.device_profile import DeviceProfile
 from gpu_worker.tests.gpu.stand_in import DRIVER, FACTS
+from gpu_worker.worker import node, tasks
 
 ROOT = Path(os.environ["STAND_IN_MACHINE"])
 

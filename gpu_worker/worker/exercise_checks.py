@@ -8,15 +8,15 @@ from typing import Final
 
 from celery import Celery
 
-from gpu_worker import reporter
 from gpu_worker.exercises import Exercise, get
 from gpu_worker.exercises.stored import HeaderError
 from gpu_worker.judge import strength
 from gpu_worker.judge.builds import kernels_missing
 from gpu_worker.messages.checks import MAX_STEPS_AT_ONCE, CheckJob, CheckUpdate
 from gpu_worker.messages.queues import TASK_RECORD_CHECK
-from gpu_worker.node import node_name
 from gpu_worker.sandbox.client import SandboxError, Zygote
+from gpu_worker.worker import reporter
+from gpu_worker.worker.node import node_name
 
 logger = logging.getLogger(__name__)
 

@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from gpu_worker import devices
 from gpu_worker.gpu.fleet import fleet, usable
 from gpu_worker.messages.protocol import GpuReport, NodeReport, Track
 from gpu_worker.messages.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.sandbox import isolation
+from gpu_worker.worker import offers as devices
 
 # Taken in the worker's parent process, before it forks: its children report under one name.
 _WORKER_PID: Final = os.getpid()

@@ -16,7 +16,6 @@ from typing import Final
 from celery import Celery
 from kombu.exceptions import OperationalError
 
-from gpu_worker import reporter
 from gpu_worker.exercises import Exercise, get
 from gpu_worker.exercises.spec import CODE_LIMITS, PublicCase
 from gpu_worker.judge import casegen, reporting
@@ -46,10 +45,11 @@ from gpu_worker.messages.protocol import (
 )
 from gpu_worker.messages.queues import TASK_RECORD_RUN
 from gpu_worker.messages.runs import RunCase, RunJob, RunKind, RunOutcome, RunReport, RunUpdate
-from gpu_worker.node import node_name
 from gpu_worker.pasted import NOT_PYTHON
 from gpu_worker.sandbox.client import OUTPUT_DRAIN_BYTES, RunResult, SandboxError, Zygote
 from gpu_worker.sandbox.inside.wire import Job, Reason, encode_job
+from gpu_worker.worker import reporter
+from gpu_worker.worker.node import node_name
 
 logger = logging.getLogger(__name__)
 

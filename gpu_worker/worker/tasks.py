@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import shared_task
 
-from gpu_worker import devices, exercise_checks, logs, reporter, running
+from gpu_worker import logs
 from gpu_worker.gpu.lane import Lane, ReturnedError
 from gpu_worker.judge import Graded, grade_source
 from gpu_worker.messages.checks import CheckJob
@@ -22,8 +22,10 @@ from gpu_worker.messages.protocol import (
 )
 from gpu_worker.messages.queues import QUEUE_CPU, TASK_CHECK, TASK_GRADE, TASK_RUN
 from gpu_worker.messages.runs import RunJob
-from gpu_worker.node import node_name
 from gpu_worker.sandbox.client import SandboxError, Zygote
+from gpu_worker.worker import exercise_checks, reporter, running
+from gpu_worker.worker import offers as devices
+from gpu_worker.worker.node import node_name
 
 logger = logging.getLogger(__name__)
 

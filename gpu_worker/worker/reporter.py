@@ -32,7 +32,7 @@ from gpu_worker.messages.queues import (
     TASK_RECORD_VERDICT,
 )
 from gpu_worker.messages.signing import key_from_environment, signed
-from gpu_worker.node import node_name, node_report
+from gpu_worker.worker.node import node_name, node_report
 
 MIN_SECONDS_BETWEEN_CASES: Final = 0.5
 """Cases run in milliseconds; a message for each would only fill the queue."""

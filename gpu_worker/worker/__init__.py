@@ -1,0 +1,4 @@
+"""The process that takes jobs off the queue, works on them and sends what came of it.
+
+`gpu_worker.celery_app` is its entry point, which operators name when they start a worker.
+"""
