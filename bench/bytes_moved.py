@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from gpu_worker.exercises import get
 from gpu_worker.exercises.registry import Exercise
-from gpu_worker.judge.counting import counts_of
+from gpu_worker.judge.kernels.counting import counts_of
 from gpu_worker.sandbox.client import Zygote
 
 _PROGRAMS: Final = Path(__file__).with_name("programs")

@@ -18,7 +18,8 @@ from gpu_worker.cuda_cpu import Build, building, nvrtc, toolchain
 from gpu_worker.cuda_cpu.device import Memory, Module, Pointer
 from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.stored import KINDS, Kind, Stored, stored
-from gpu_worker.judge import builds, grade_source
+from gpu_worker.judge import grade_source
+from gpu_worker.judge.running import builds
 from gpu_worker.messages.protocol import Outcome, Track
 from gpu_worker.sandbox.client import Zygote
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from gpu_worker.exercises import get, on_track
-from gpu_worker.judge.reference import reference_class
+from gpu_worker.judge.cases.reference import reference_class
 from gpu_worker.messages.protocol import Track
 
 SHAPES: Final = ((4096, 4096), (32768, 512), (1024, 16384), (131072, 128), (64, 1024))

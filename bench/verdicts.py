@@ -22,11 +22,12 @@ import numpy as np
 from bench import rounds
 from gpu_worker.exercises import Exercise, get, on_track
 from gpu_worker.exercises.stored import Stored, stored
-from gpu_worker.judge import casegen, grade_source
-from gpu_worker.judge.compare import judge_case, measure
-from gpu_worker.judge.precision import bank_precision
-from gpu_worker.judge.reference import expected_results
-from gpu_worker.judge.rehearsal import play_case
+from gpu_worker.judge import grade_source
+from gpu_worker.judge.cases import casegen
+from gpu_worker.judge.cases.reference import expected_results
+from gpu_worker.judge.strength.precision import bank_precision
+from gpu_worker.judge.strength.rehearsal import play_case
+from gpu_worker.judge.verdict.compare import judge_case, measure
 from gpu_worker.messages.protocol import Track
 from gpu_worker.sandbox.client import Zygote
 

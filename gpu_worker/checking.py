@@ -7,8 +7,8 @@ run its stored submissions and mutants here, in a sandbox of their own.
 from __future__ import annotations
 
 from gpu_worker.exercises.stored import HeaderError
-from gpu_worker.judge.builds import kernels_missing
-from gpu_worker.judge.strength import Fate, check_mutants, check_stored
+from gpu_worker.judge.running.builds import kernels_missing
+from gpu_worker.judge.strength.checks import Fate, check_mutants, check_stored
 from gpu_worker.sandbox.client import SandboxError, Zygote
 
 __all__ = (

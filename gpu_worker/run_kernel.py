@@ -31,7 +31,7 @@ from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
 from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
 from gpu_worker.cupy_cpu import host
 from gpu_worker.cupy_cpu.compiler import LocalBuilder
-from gpu_worker.judge.registers import SMALL, in_numbers
+from gpu_worker.judge.kernels.registers import SMALL, in_numbers
 
 EXIT_CLEAN: Final = 0
 EXIT_FOUND: Final = 1

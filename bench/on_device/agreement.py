@@ -13,8 +13,8 @@ from bench.on_device.budget import Budget
 from bench.on_device.contenders import CLASSES, EPS
 from bench.on_device.correctness import DTYPES
 from bench.on_device.programs import Inputs, Program, Run, inputs, kept, play, programs, runs
-from gpu_worker.judge import dtypes
-from gpu_worker.judge.units import error_in_units, limit_in_units
+from gpu_worker.judge.cases import dtypes
+from gpu_worker.judge.cases.units import error_in_units, limit_in_units
 
 
 def compare(

@@ -21,8 +21,8 @@ from bench.on_device.budget import Budget
 from bench.on_device.contenders import CLASSES, EPS, Kind, copy_of_least_bytes, installed
 from bench.on_device.plan import Cell
 from bench.on_device.timing import COPY, Contender, Rules
-from gpu_worker.judge import dtypes
-from gpu_worker.judge.units import error_in_units, limit_in_units
+from gpu_worker.judge.cases import dtypes
+from gpu_worker.judge.cases.units import error_in_units, limit_in_units
 
 SETS: Final = 3
 WRONG: Final = 10.0

@@ -14,8 +14,8 @@ from bench.on_device.api import Device
 from bench.on_device.budget import Budget
 from bench.on_device.contenders import CLASSES
 from gpu_worker.exercises.row_launch import RowLaunches, pack_size
-from gpu_worker.judge import dtypes, families
-from gpu_worker.judge.units import error_in_units, limit_in_units
+from gpu_worker.judge.cases import dtypes, families
+from gpu_worker.judge.cases.units import error_in_units, limit_in_units
 
 DTYPES: Final = ("float32", "bfloat16", "float16", "float64")
 FAMILIES: Final = (*families.DRAWN, "subnormal", "bad-rows")

@@ -10,7 +10,7 @@ import numpy as np
 
 from bench.on_device.api import Device
 from bench.on_device.plan import Cell
-from gpu_worker.judge import dtypes
+from gpu_worker.judge.cases import dtypes
 
 _C_TYPES: Final = {"float32": "float", "float16": "__half", "bfloat16": "__nv_bfloat16"}
 _THREADS: Final = 256

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import gpu_worker
 from bench.on_device import correctness
 from bench.on_device.contenders import CLASSES, EPS
-from gpu_worker.judge import dtypes
+from gpu_worker.judge.cases import dtypes
 
 OUTPUTS: Final = Path(__file__).with_name("executor_outputs.npz")
 EXERCISES: Final = Path(gpu_worker.__file__).resolve().parent / "exercises"

@@ -80,7 +80,7 @@ class Bank:
         return register
 
     def sign(self, id: str, explanation: str, sign: str, **fields: Any) -> None:
-        """Register a mistake that shows by a sign of `gpu_worker.judge.compare`."""
+        """Register a mistake that shows by a sign of `gpu_worker.judge.verdict.compare`."""
         self._mistakes.append(KnownMistake(id, explanation, sign=sign, **fields))
 
 

@@ -65,7 +65,7 @@ class PublicCase:
 
 @dataclass(frozen=True, slots=True)
 class CasePlan:
-    """How one hidden case is drawn; every word names an entry of `gpu_worker.judge.casegen`.
+    """How one hidden case is drawn; every word names an entry of `gpu_worker.judge.cases.casegen`.
 
     `shape` names a set of shapes, or is the shape (..., D) itself.
     `family` "drawn" or "drawn-long" and `layout` "drawn" stand for one that each grading draws.

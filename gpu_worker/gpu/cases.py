@@ -13,8 +13,8 @@ import numpy as np
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import CasePlan
-from gpu_worker.judge.case import Case
-from gpu_worker.judge.casegen import CaseDrawer
+from gpu_worker.judge.cases.case import Case
+from gpu_worker.judge.cases.casegen import CaseDrawer
 
 _STREAM: Final = 2
 """Draws for these cases go beside those of all others, which stay what they are without them."""

@@ -25,8 +25,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from gpu_worker.exercises import get
-from gpu_worker.judge import dtypes
-from gpu_worker.judge.units import limit_in_units
+from gpu_worker.judge.cases import dtypes
+from gpu_worker.judge.cases.units import limit_in_units
 from gpu_worker.sandbox.inside.layers import process
 
 PIECE_ELEMENTS: Final = 1 << 22

@@ -28,12 +28,12 @@ from gpu_worker.gpu.referee import Errand, Placed, Worst
 from gpu_worker.gpu.referee_client import RefereeProcess
 from gpu_worker.gpu.timing_plan import Plan, huge_plan, timing_plan
 from gpu_worker.gpu.warming import warmed
-from gpu_worker.judge.case import Case, ScriptBuilder, quantity_of
-from gpu_worker.judge.compare import CaseVerdict, Deviation, judge_case
-from gpu_worker.judge.diagnosis import JudgedCase
-from gpu_worker.judge.execution import FLAGGED_STOP, Stop, crash_stop, run_request
-from gpu_worker.judge.timed_calls import Sample, Talk, Timed, TimedTalk, expect, speed_row
-from gpu_worker.judge.transcript import PlayedCase
+from gpu_worker.judge.cases.case import Case, ScriptBuilder, quantity_of
+from gpu_worker.judge.diagnosis.search import JudgedCase
+from gpu_worker.judge.running.execution import FLAGGED_STOP, Stop, crash_stop, run_request
+from gpu_worker.judge.running.timed_calls import Sample, Talk, Timed, TimedTalk, expect, speed_row
+from gpu_worker.judge.verdict.compare import CaseVerdict, Deviation, judge_case
+from gpu_worker.judge.verdict.transcript import PlayedCase
 from gpu_worker.messages.protocol import Outcome, Speed
 from gpu_worker.sandbox.client import RunResult, Zygote
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError, decode_head

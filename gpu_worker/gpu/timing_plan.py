@@ -11,8 +11,8 @@ import numpy as np
 
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.gpu.examination import Facts
-from gpu_worker.judge import dtypes
-from gpu_worker.judge.timed_calls import ARRAYS_MOVED
+from gpu_worker.judge.cases import dtypes
+from gpu_worker.judge.running.timed_calls import ARRAYS_MOVED
 
 LEAST_CALL_BYTES: Final = 500_000_000
 """What a forward call moves at least, so that neither caches nor launches count."""

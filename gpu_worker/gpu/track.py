@@ -1,4 +1,4 @@
-"""One held device as the judge uses it; see `gpu_worker.judge.device_track`."""
+"""One held device as the judge uses it; see `gpu_worker.judge.running.device_track`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gpu_worker.gpu.cases import device_cases
 from gpu_worker.gpu.examination import Facts
 from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.speed import measure_on_device
-from gpu_worker.judge.case import Case
-from gpu_worker.judge.timed_calls import Timed
+from gpu_worker.judge.cases.case import Case
+from gpu_worker.judge.running.timed_calls import Timed
 from gpu_worker.sandbox.client import Zygote
 
 MEASURED_WITHIN_SECONDS: Final = 30.0

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from gpu_worker.exercises import Exercise, get
 from gpu_worker.exercises.spec import PublicCase
-from gpu_worker.judge import casegen, units
-from gpu_worker.judge.case import Case
-from gpu_worker.judge.reference import expected_results
+from gpu_worker.judge.cases import casegen, units
+from gpu_worker.judge.cases.case import Case
+from gpu_worker.judge.cases.reference import expected_results
 from gpu_worker.messages.protocol import Track
 
 _TEMPLATE: Final = Path(__file__).with_name("template.py")

@@ -14,15 +14,22 @@ from typing import Final, Literal
 import numpy as np
 
 from gpu_worker.exercises import Exercise, get
-from gpu_worker.judge import casegen, kernel_track, reporting
-from gpu_worker.judge.budgets import Spent, budget_results, over_budget, spent
-from gpu_worker.judge.builds import Builds
-from gpu_worker.judge.case import Case
-from gpu_worker.judge.compare import NOT_REPEATED, Sign
-from gpu_worker.judge.counting import count
-from gpu_worker.judge.device_track import DeviceTrack
-from gpu_worker.judge.diagnosis import JudgedCase, diagnose, names_sign
-from gpu_worker.judge.execution import (
+from gpu_worker.judge.cases import casegen
+from gpu_worker.judge.cases.case import Case
+from gpu_worker.judge.diagnosis.search import JudgedCase, diagnose, names_sign
+from gpu_worker.judge.diagnosis.search_time import SEARCH_SECONDS, SearchTime
+from gpu_worker.judge.kernels import track as kernel_track
+from gpu_worker.judge.kernels.budgets import Spent, budget_results, over_budget, spent
+from gpu_worker.judge.kernels.counting import count
+from gpu_worker.judge.kernels.findings import merged
+from gpu_worker.judge.kernels.large_grid import refused_launch, spreads_rows
+from gpu_worker.judge.kernels.track import EXECUTION, adjusted, findings_of, with_reason
+from gpu_worker.judge.report import reporting
+from gpu_worker.judge.report.public_results import public_results
+from gpu_worker.judge.report.receipts import receipt
+from gpu_worker.judge.running.builds import Builds
+from gpu_worker.judge.running.device_track import DeviceTrack
+from gpu_worker.judge.running.execution import (
     FLAGGED_STOP,
     Execution,
     Stop,
@@ -31,14 +38,9 @@ from gpu_worker.judge.execution import (
     memory_texts,
     problem_stop,
 )
-from gpu_worker.judge.findings import merged
-from gpu_worker.judge.kernel_track import EXECUTION, adjusted, findings_of, with_reason
-from gpu_worker.judge.large_grid import refused_launch, spreads_rows
-from gpu_worker.judge.public_results import public_results
-from gpu_worker.judge.receipts import receipt
-from gpu_worker.judge.refusals import source_breach
-from gpu_worker.judge.search_time import SEARCH_SECONDS, SearchTime
-from gpu_worker.judge.speed import measure_speed
+from gpu_worker.judge.running.speed import measure_speed
+from gpu_worker.judge.verdict.compare import NOT_REPEATED, Sign
+from gpu_worker.judge.verdict.refusals import source_breach
 from gpu_worker.messages.protocol import (
     MAX_OUTPUT_CHARACTERS,
     Counted,

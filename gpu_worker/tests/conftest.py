@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from gpu_worker.judge import Graded, grade_source
-from gpu_worker.judge.search_time import UNHURRIED
+from gpu_worker.judge.diagnosis.search_time import UNHURRIED
 from gpu_worker.sandbox.client import Zygote
 
 Grade = Callable[..., Graded]

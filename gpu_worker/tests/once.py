@@ -14,10 +14,13 @@ from contextlib import contextmanager
 import pytest
 
 from gpu_worker.exercises import Exercise
-from gpu_worker.judge import agreement, casegen, execution, rehearsal
-from gpu_worker.judge.case import Case
-from gpu_worker.judge.hypotheses import Hypothesis
-from gpu_worker.judge.reference import Expected, reference_class
+from gpu_worker.judge.cases import casegen
+from gpu_worker.judge.cases.case import Case
+from gpu_worker.judge.cases.reference import Expected, reference_class
+from gpu_worker.judge.diagnosis import agreement
+from gpu_worker.judge.diagnosis.hypotheses import Hypothesis
+from gpu_worker.judge.running import execution
+from gpu_worker.judge.strength import rehearsal
 
 MAX_KEPT_BYTES = 256_000_000
 """Of what variants give; the longest unused goes first."""

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from gpu_worker.exercises import get
-from gpu_worker.judge import casegen
+from gpu_worker.judge.cases import casegen
 from gpu_worker.sandbox.setup import runner_user
 
 _IPC_CREAT, _IPC_RMID = 0o1000, 0

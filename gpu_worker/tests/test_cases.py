@@ -9,10 +9,10 @@ import pytest
 
 from gpu_worker.exercises import get, on_track, slugs
 from gpu_worker.exercises.registry import Exercise
-from gpu_worker.judge import casegen, families
-from gpu_worker.judge.case import Case, ScriptBuilder
-from gpu_worker.judge.reference import expected_results, reference_class
-from gpu_worker.judge.rehearsal import play_case
+from gpu_worker.judge.cases import casegen, families
+from gpu_worker.judge.cases.case import Case, ScriptBuilder
+from gpu_worker.judge.cases.reference import expected_results, reference_class
+from gpu_worker.judge.strength.rehearsal import play_case
 from gpu_worker.messages.protocol import Track
 from gpu_worker.sandbox.inside.wire import ArrayValue, total_bytes
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gpu_worker.exercises import get
-from gpu_worker.judge import Graded, casegen
-from gpu_worker.judge.execution import crash_stop
+from gpu_worker.judge import Graded
+from gpu_worker.judge.cases import casegen
+from gpu_worker.judge.running.execution import crash_stop
 from gpu_worker.messages.protocol import Phase
 from gpu_worker.sandbox.run import RunResult
 from gpu_worker.tests.conftest import Grade

@@ -12,7 +12,7 @@ import pytest
 import gpu_worker.exercises
 from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.stored import stored
-from gpu_worker.judge.strength import Fate, check_mutants, check_stored
+from gpu_worker.judge.strength.checks import Fate, check_mutants, check_stored
 from gpu_worker.sandbox.client import Zygote
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "add-an-exercise.md"

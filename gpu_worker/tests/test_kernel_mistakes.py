@@ -22,8 +22,8 @@ from gpu_worker.exercises.thread_sums import (
     times,
     without_step,
 )
-from gpu_worker.judge.diagnosis import diagnose
-from gpu_worker.judge.rehearsal import drawn, rehearse
+from gpu_worker.judge.diagnosis.search import diagnose
+from gpu_worker.judge.strength.rehearsal import drawn, rehearse
 from gpu_worker.messages.protocol import Track
 
 ROW = np.arange(1.0, 151.0)

@@ -13,15 +13,15 @@ import pytest
 from gpu_worker.exercises import get, on_track, slugs
 from gpu_worker.exercises.bank import KnownMistake
 from gpu_worker.exercises.mistakes_page import mistakes_page
-from gpu_worker.judge import casegen
-from gpu_worker.judge.compare import judge_case
-from gpu_worker.judge.diagnosis import JudgedCase, compose, diagnose
-from gpu_worker.judge.effects import Effects
-from gpu_worker.judge.precision import Naming
-from gpu_worker.judge.reference import expected_results, reference_class
-from gpu_worker.judge.rehearsal import Drawn, drawn, play_case, rehearse
-from gpu_worker.judge.reporting import outcome_notes
-from gpu_worker.judge.search_time import SEARCH_SECONDS, SearchTime
+from gpu_worker.judge.cases import casegen
+from gpu_worker.judge.cases.reference import expected_results, reference_class
+from gpu_worker.judge.diagnosis.effects import Effects
+from gpu_worker.judge.diagnosis.search import JudgedCase, compose, diagnose
+from gpu_worker.judge.diagnosis.search_time import SEARCH_SECONDS, SearchTime
+from gpu_worker.judge.report.reporting import outcome_notes
+from gpu_worker.judge.strength.precision import Naming
+from gpu_worker.judge.strength.rehearsal import Drawn, drawn, play_case, rehearse
+from gpu_worker.judge.verdict.compare import judge_case
 from gpu_worker.messages.protocol import Outcome, Track
 from gpu_worker.tests.conftest import Grade
 from gpu_worker.tests.once import worked_out_once

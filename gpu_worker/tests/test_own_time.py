@@ -12,8 +12,8 @@ import pytest
 
 from gpu_worker.exercises import get
 from gpu_worker.exercises.spec import CODE_LIMITS
-from gpu_worker.judge import casegen
-from gpu_worker.judge.execution import judge_run
+from gpu_worker.judge.cases import casegen
+from gpu_worker.judge.running.execution import judge_run
 from gpu_worker.messages.protocol import Outcome
 from gpu_worker.sandbox.client import RunResult
 from gpu_worker.sandbox.inside import supervisor

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from gpu_worker.exercises import get
-from gpu_worker.judge.agreement import JudgedCase
-from gpu_worker.judge.case import Case
-from gpu_worker.judge.casegen import hidden_cases, public_cases
-from gpu_worker.judge.compare import judge_case
-from gpu_worker.judge.public_results import public_results
-from gpu_worker.judge.reference import expected_results, play_exactly, reference_class
-from gpu_worker.judge.transcript import PlayedCase
+from gpu_worker.judge.cases.case import Case
+from gpu_worker.judge.cases.casegen import hidden_cases, public_cases
+from gpu_worker.judge.cases.reference import expected_results, play_exactly, reference_class
+from gpu_worker.judge.diagnosis.agreement import JudgedCase
+from gpu_worker.judge.report.public_results import public_results
+from gpu_worker.judge.verdict.compare import judge_case
+from gpu_worker.judge.verdict.transcript import PlayedCase
 from gpu_worker.messages.protocol import MAX_PUBLIC_ELEMENTS, PublicResult, Report
 
 RMSNORM = get("rmsnorm")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gpu_worker.exercises import get, on_track
-from gpu_worker.judge.reference import make_reference
-from gpu_worker.judge.rehearsal import rehearse
+from gpu_worker.judge.cases.reference import make_reference
+from gpu_worker.judge.strength.rehearsal import rehearse
 from gpu_worker.messages.protocol import Track
 from gpu_worker.sandbox.inside.script import arrange
 from gpu_worker.sandbox.inside.wire import ArrayValue

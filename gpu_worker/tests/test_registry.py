@@ -12,7 +12,7 @@ import yaml
 
 from gpu_worker.exercises import UnknownExerciseError, get, slugs
 from gpu_worker.exercises.bank import KnownMistake
-from gpu_worker.judge.compare import Sign, modified
+from gpu_worker.judge.verdict.compare import Sign, modified
 from gpu_worker.messages.protocol import Track
 
 PROJECT = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ import pytest
 from gpu_worker.__main__ import main
 from gpu_worker.exercises import get
 from gpu_worker.exercises.stored import stored
-from gpu_worker.judge import casegen
-from gpu_worker.judge.reporting import clean_text, outcome_notes
+from gpu_worker.judge.cases import casegen
+from gpu_worker.judge.report.reporting import clean_text, outcome_notes
 from gpu_worker.messages.protocol import Finding, Outcome, Phase
 from gpu_worker.sandbox import isolation
 from gpu_worker.sandbox.client import Zygote

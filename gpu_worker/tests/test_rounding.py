@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gpu_worker.exercises import get
-from gpu_worker.judge import diagnosis
-from gpu_worker.judge.rehearsal import rehearse
+from gpu_worker.judge.diagnosis import search as diagnosis
+from gpu_worker.judge.strength.rehearsal import rehearse
 
 FACTOR = 1.0 + 1e-7
 Step = Callable[..., Any]

@@ -12,7 +12,9 @@ from celery import Celery
 from gpu_worker.cuda_cpu import CompilerMissingError
 from gpu_worker.exercises import get
 from gpu_worker.exercises.spec import CODE_LIMITS
-from gpu_worker.judge import builds, casegen, grade_source
+from gpu_worker.judge import grade_source
+from gpu_worker.judge.cases import casegen
+from gpu_worker.judge.running import builds
 from gpu_worker.messages.protocol import Track
 from gpu_worker.messages.queues import TASK_RECORD_RUN
 from gpu_worker.messages.runs import RunJob, RunKind, RunOutcome, RunUpdate

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gpu_worker.judge import execution, grade_source, grading
+from gpu_worker.judge import grade_source, grading
+from gpu_worker.judge.running import execution
 from gpu_worker.messages.protocol import Phase
 from gpu_worker.sandbox.client import RunResult, SandboxError, Zygote
 from gpu_worker.sandbox.setup import runner_user

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from gpu_worker.exercises import Exercise, get
-from gpu_worker.judge import speed
-from gpu_worker.judge.speed import measure_speed
-from gpu_worker.judge.timed_calls import Timed
+from gpu_worker.judge.running import speed
+from gpu_worker.judge.running.speed import measure_speed
+from gpu_worker.judge.running.timed_calls import Timed
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.tests.conftest import Grade
 

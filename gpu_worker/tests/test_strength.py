@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from gpu_worker.exercises import Exercise, get
-from gpu_worker.judge import Graded, strength
-from gpu_worker.judge.mutants import mutants
-from gpu_worker.judge.strength import Fate, check_mutants, check_stored
+from gpu_worker.judge import Graded
+from gpu_worker.judge.strength import checks as strength
+from gpu_worker.judge.strength.checks import Fate, check_mutants, check_stored
+from gpu_worker.judge.strength.mutants import mutants
 from gpu_worker.messages.protocol import Outcome, Report
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.tests.conftest import RIGHT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_worker.judge.timed_calls import Sample, speed_row
+from gpu_worker.judge.running.timed_calls import Sample, speed_row
 from gpu_worker.messages.protocol import SpeedRow
 
 MS = 1e-3

@@ -7,9 +7,9 @@ import pytest
 
 from gpu_worker.exercises import get
 from gpu_worker.exercises.rmsnorm.reference_numpy import RMSNormScratch, term_sizes
-from gpu_worker.judge.casegen import public_cases
-from gpu_worker.judge.reference import expected_results
-from gpu_worker.judge.units import error_in_units, histogram, limit_in_units
+from gpu_worker.judge.cases.casegen import public_cases
+from gpu_worker.judge.cases.reference import expected_results
+from gpu_worker.judge.cases.units import error_in_units, histogram, limit_in_units
 
 # 50-digit arithmetic, rounded: x = [[1, 2, 3, 4]], eps = 1e-6, gamma = 1, dout = 1.
 Y = [0.36514834732688840, 0.73029669465377680, 1.09544504198066520, 1.46059338930755359]

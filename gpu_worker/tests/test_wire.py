@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_worker.exercises import get
-from gpu_worker.judge.casegen import public_cases
-from gpu_worker.judge.transcript import read_transcript
+from gpu_worker.judge.cases.casegen import public_cases
+from gpu_worker.judge.verdict.transcript import read_transcript
 from gpu_worker.sandbox.inside import wire
 from gpu_worker.sandbox.inside.wire import Frame, FrameParser, Kind, WireError
 

@@ -10,8 +10,8 @@ from celery import Celery
 
 from gpu_worker.exercises import Exercise, get
 from gpu_worker.exercises.stored import HeaderError
-from gpu_worker.judge import strength
-from gpu_worker.judge.builds import kernels_missing
+from gpu_worker.judge.running.builds import kernels_missing
+from gpu_worker.judge.strength import checks as strength
 from gpu_worker.messages.checks import MAX_STEPS_AT_ONCE, CheckJob, CheckUpdate
 from gpu_worker.messages.queues import TASK_RECORD_CHECK
 from gpu_worker.sandbox.client import SandboxError, Zygote

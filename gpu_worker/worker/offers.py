@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from gpu_worker.exercises import get, slugs
-from gpu_worker.judge.builds import kernels_missing
+from gpu_worker.judge.running.builds import kernels_missing
 from gpu_worker.messages.protocol import Track
 from gpu_worker.messages.queues import QUEUE_CPU
 from gpu_worker.sandbox import stand_in

@@ -18,10 +18,12 @@ from kombu.exceptions import OperationalError
 
 from gpu_worker.exercises import Exercise, get
 from gpu_worker.exercises.spec import CODE_LIMITS, PublicCase
-from gpu_worker.judge import casegen, reporting
-from gpu_worker.judge.builds import Builds
-from gpu_worker.judge.diagnosis import JudgedCase
-from gpu_worker.judge.execution import (
+from gpu_worker.judge.cases import casegen
+from gpu_worker.judge.diagnosis.search import JudgedCase
+from gpu_worker.judge.kernels.track import adjusted, findings_of
+from gpu_worker.judge.report import reporting
+from gpu_worker.judge.running.builds import Builds
+from gpu_worker.judge.running.execution import (
     Stop,
     crash_stop,
     execute,
@@ -32,8 +34,7 @@ from gpu_worker.judge.execution import (
     starved_text,
     timeout_text,
 )
-from gpu_worker.judge.kernel_track import adjusted, findings_of
-from gpu_worker.judge.transcript import COMPILE_ERROR, Raised, Refused, read_transcript
+from gpu_worker.judge.verdict.transcript import COMPILE_ERROR, Raised, Refused, read_transcript
 from gpu_worker.messages.protocol import (
     MAX_OUTPUT_CHARACTERS,
     Failure,

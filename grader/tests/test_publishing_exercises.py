@@ -190,7 +190,7 @@ def test_a_mutant_that_the_cases_miss_forbids_publishing(
         seeds.append(args[-1])
         return Fate.SURVIVED
 
-    monkeypatch.setattr("gpu_worker.judge.strength._fate", survives)
+    monkeypatch.setattr("gpu_worker.judge.strength.checks._fate", survives)
     check = published(admin)
     let_workers_check(broker)
     check.refresh_from_db()

@@ -20,9 +20,9 @@ from gpu_worker.cuda_cpu.device.report import ORDERS
 from gpu_worker.cupy_cpu import host
 from gpu_worker.exercises import get
 from gpu_worker.exercises.row_launch import C_TYPES, pack_size
-from gpu_worker.judge import families
-from gpu_worker.judge.dtypes import named
-from gpu_worker.judge.units import error_in_units, limit_in_units
+from gpu_worker.judge.cases import families
+from gpu_worker.judge.cases.dtypes import named
+from gpu_worker.judge.cases.units import error_in_units, limit_in_units
 from gpu_worker.tests.cuda.device import Array, Device, kernel
 
 EXERCISES = ("rmsnorm", "layernorm")

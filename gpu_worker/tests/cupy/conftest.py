@@ -9,7 +9,7 @@ import pytest
 
 from gpu_worker.exercises import get
 from gpu_worker.judge import Graded, grade_source
-from gpu_worker.judge.search_time import UNHURRIED
+from gpu_worker.judge.diagnosis.search_time import UNHURRIED
 from gpu_worker.messages.protocol import Track
 from gpu_worker.sandbox.client import Zygote
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gpu_worker.exercises import get
-from gpu_worker.judge.advice import of_accesses
-from gpu_worker.judge.counting import counts_of
-from gpu_worker.judge.notes import KernelNote
+from gpu_worker.judge.kernels.advice import of_accesses
+from gpu_worker.judge.kernels.counting import counts_of
+from gpu_worker.judge.verdict.notes import KernelNote
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.tests.cupy.conftest import submission
 

@@ -13,11 +13,11 @@ from gpu_worker.cupy_cpu.launch_sums import MOST_ARRAYS, LaunchSums
 from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.spec import Budget
 from gpu_worker.gpu import cases as device_cases
-from gpu_worker.judge import casegen
-from gpu_worker.judge.advice import narrow, of_call, read_again
-from gpu_worker.judge.budgets import budget_results, over_budget, spent
-from gpu_worker.judge.counting import counted_shapes
-from gpu_worker.judge.notes import KernelNote
+from gpu_worker.judge.cases import casegen
+from gpu_worker.judge.kernels.advice import narrow, of_call, read_again
+from gpu_worker.judge.kernels.budgets import budget_results, over_budget, spent
+from gpu_worker.judge.kernels.counting import counted_shapes
+from gpu_worker.judge.verdict.notes import KernelNote
 from gpu_worker.messages.protocol import Counted, CountedCall, Finding, KernelCounts, Track
 from gpu_worker.sandbox.inside import wire
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
@@ -227,7 +227,7 @@ def test_a_submission_whose_counts_cannot_be_read_is_held(
     def unreadable(frames: Any) -> Any:
         raise wire.WireError("not as an honest runner writes them")
 
-    monkeypatch.setattr("gpu_worker.judge.counting.read_notes", unreadable)
+    monkeypatch.setattr("gpu_worker.judge.kernels.counting.read_notes", unreadable)
     source = (FORWARD.folder / "reference_cupy.py").read_text(encoding="utf-8")
     assert grade_cupy(source, FORWARD.slug).outcome == "flagged"
 

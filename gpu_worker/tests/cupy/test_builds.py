@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from gpu_worker.exercises import get
-from gpu_worker.judge import builds, casegen, grading
-from gpu_worker.judge.builds import Builds
-from gpu_worker.judge.counting import count
-from gpu_worker.judge.execution import Stop, execute
+from gpu_worker.judge import grading
+from gpu_worker.judge.cases import casegen
+from gpu_worker.judge.kernels.counting import count
+from gpu_worker.judge.running import builds
+from gpu_worker.judge.running.builds import Builds
+from gpu_worker.judge.running.execution import Stop, execute
 from gpu_worker.messages.protocol import Outcome, Track
 from gpu_worker.sandbox import compiling
 from gpu_worker.sandbox.client import PATIENCE_SECONDS, Request, RunResult

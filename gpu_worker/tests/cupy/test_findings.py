@@ -9,14 +9,17 @@ import pytest
 
 from gpu_worker.cuda_cpu.device.kinds import Kind as FaultKind
 from gpu_worker.exercises import get
-from gpu_worker.judge import Graded, casegen, findings, kernel_track
-from gpu_worker.judge.builds import Builds
-from gpu_worker.judge.case import describe
-from gpu_worker.judge.diagnosis import as_message
-from gpu_worker.judge.kernel_faults import MEANINGS
-from gpu_worker.judge.notes import read_notes
-from gpu_worker.judge.occupancy import most_threads, occupancy, registers_of_block
-from gpu_worker.judge.registers import refused_launches, remember
+from gpu_worker.judge import Graded
+from gpu_worker.judge.cases import casegen
+from gpu_worker.judge.cases.case import describe
+from gpu_worker.judge.diagnosis.search import as_message
+from gpu_worker.judge.kernels import findings
+from gpu_worker.judge.kernels import track as kernel_track
+from gpu_worker.judge.kernels.occupancy import most_threads, occupancy, registers_of_block
+from gpu_worker.judge.kernels.registers import refused_launches, remember
+from gpu_worker.judge.running.builds import Builds
+from gpu_worker.judge.verdict.kernel_faults import MEANINGS
+from gpu_worker.judge.verdict.notes import read_notes
 from gpu_worker.sandbox.inside.building import BuildRequest, decode_build, encode_build
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
@@ -224,7 +227,8 @@ def test_too_many_registers_are_told_of_without_a_hidden_number(
     words: tuple[str, ...],
 ) -> None:
     monkeypatch.setattr(
-        "gpu_worker.judge.registers.resources_of", lambda *_: {"twice": {"registers": registers}}
+        "gpu_worker.judge.kernels.registers.resources_of",
+        lambda *_: {"twice": {"registers": registers}},
     )
     kernel = {
         "name": "twice", "build": 0, "grid": [1], "shared_mem": 0, "launches": 1,

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from gpu_worker.exercises import get, slugs
-from gpu_worker.judge import builds, casegen, grade_source
-from gpu_worker.judge.counting import counts_of
+from gpu_worker.judge import grade_source
+from gpu_worker.judge.cases import casegen
+from gpu_worker.judge.kernels.counting import counts_of
+from gpu_worker.judge.running import builds
 from gpu_worker.messages.protocol import GradeJob, Report, Track
 from gpu_worker.messages.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.sandbox import stand_in

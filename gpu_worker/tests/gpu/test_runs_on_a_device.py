@@ -17,7 +17,7 @@ import pytest
 from gpu_worker.gpu.limits import limits_of
 from gpu_worker.gpu.track import HeldDevice
 from gpu_worker.judge import Graded, grade_source
-from gpu_worker.judge.timed_calls import Timed
+from gpu_worker.judge.running.timed_calls import Timed
 from gpu_worker.sandbox import (
     bubblewrap,
     canary,

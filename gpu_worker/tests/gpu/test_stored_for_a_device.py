@@ -14,9 +14,9 @@ import pytest
 from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.stored import Stored, stored_for_device
 from gpu_worker.gpu import cases
-from gpu_worker.judge.case import Case
-from gpu_worker.judge.families import draw_shape
-from gpu_worker.judge.reference import expected_results
+from gpu_worker.judge.cases.case import Case
+from gpu_worker.judge.cases.families import draw_shape
+from gpu_worker.judge.cases.reference import expected_results
 from gpu_worker.messages.protocol import Track
 from gpu_worker.sandbox.inside.device.library import laid_out
 from gpu_worker.sandbox.inside.script import arrange

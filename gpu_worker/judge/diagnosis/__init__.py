@@ -1,0 +1,1 @@
+"""Which known mistakes explain a wrong result."""

@@ -1,0 +1,1 @@
+"""What is judged of kernels alone: launches, counts, budgets, advice."""

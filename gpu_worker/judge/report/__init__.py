@@ -1,0 +1,1 @@
+"""What a learner reads of a grading, and what is kept of it."""

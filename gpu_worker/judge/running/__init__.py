@@ -1,0 +1,1 @@
+"""Runs and times submissions in the sandbox, with their kernels built beside it."""

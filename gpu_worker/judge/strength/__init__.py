@@ -1,0 +1,1 @@
+"""How well an exercise's cases and known mistakes tell wrong from right."""

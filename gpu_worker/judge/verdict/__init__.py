@@ -1,0 +1,1 @@
+"""What a run sent, read strictly and compared with what it should have given."""
