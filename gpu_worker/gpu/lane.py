@@ -26,19 +26,19 @@ from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.limits import device_megabytes, limits_of, watched_megabytes
 from gpu_worker.gpu.lock import BusyError, device_lock
 from gpu_worker.gpu.memory_watch import MemoryWatch
+from gpu_worker.gpu.sandbox.profile import (
+    DeviceProfile,
+    bound_nodes,
+    driver_folders,
+    package_folders,
+)
+from gpu_worker.gpu.sandbox.zygote import DeviceZygote
 from gpu_worker.gpu.track import HeldDevice
 from gpu_worker.gpu.warming import warmed
 from gpu_worker.judge import Graded
 from gpu_worker.judge.grading import OnProgress, OnVerdict, grade_source
 from gpu_worker.messages.protocol import GradeJob, Outcome
 from gpu_worker.sandbox.client import SandboxError
-from gpu_worker.sandbox.device_profile import (
-    DeviceProfile,
-    bound_nodes,
-    driver_folders,
-    package_folders,
-)
-from gpu_worker.sandbox.device_zygote import DeviceZygote
 
 WAIT_SECONDS: Final = 5.0
 """How long a job waits for a device that another worker has, before it goes back."""

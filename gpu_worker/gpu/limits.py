@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gpu_worker.gpu.examination import Facts
-from gpu_worker.sandbox.device_profile import THREADS
+from gpu_worker.gpu.sandbox.profile import THREADS
 
 DEVICE_SHARE: Final = 0.4
 """Of the device's memory: the judge's own process needs as much while it times and compares."""

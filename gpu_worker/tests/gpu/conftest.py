@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpu_worker.sandbox.device_zygote import DeviceZygote
+from gpu_worker.gpu.sandbox.zygote import DeviceZygote
 from gpu_worker.tests.cupy.conftest import grade_cupy
 from gpu_worker.tests.gpu.stand_in import stand_in_profile
 

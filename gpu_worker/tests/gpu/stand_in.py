@@ -14,8 +14,8 @@ from pathlib import Path
 
 from gpu_worker.gpu.examination import Facts
 from gpu_worker.gpu.inventory import Gpu
-from gpu_worker.sandbox.device_profile import DeviceProfile, bound_nodes
-from gpu_worker.sandbox.device_zygote import DeviceZygote
+from gpu_worker.gpu.sandbox.profile import DeviceProfile, bound_nodes
+from gpu_worker.gpu.sandbox.zygote import DeviceZygote
 from gpu_worker.tests.containment import attacks, gets_through
 from gpu_worker.tests.gpu.machine import machine
 from gpu_worker.tests.targets import Targets

@@ -16,10 +16,10 @@ from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.job import DeviceJob
 from gpu_worker.gpu.limits import limits_of
 from gpu_worker.gpu.referee import Errand, Referee, Worst
+from gpu_worker.gpu.sandbox.zygote import DeviceZygote
 from gpu_worker.gpu.speed import Conversation, play_plan
 from gpu_worker.gpu.timing_plan import Plan
 from gpu_worker.judge.running.timed_calls import Timed
-from gpu_worker.sandbox.device_zygote import DeviceZygote
 from gpu_worker.sandbox.errors import SandboxError
 from gpu_worker.sandbox.inside.wire import Frame, Kind, encode_head
 from gpu_worker.tests.cupy.conftest import submission

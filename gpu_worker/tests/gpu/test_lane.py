@@ -19,12 +19,12 @@ from gpu_worker.gpu.inventory import Gpu
 from gpu_worker.gpu.lane import DRAIN_SECONDS, WAIT_SECONDS, Lane, ReturnedError
 from gpu_worker.gpu.lock import FOLDER, device_lock
 from gpu_worker.gpu.memory_watch import LOOK_SECONDS, MemoryWatch, watch
+from gpu_worker.gpu.sandbox.profile import DeviceProfile
 from gpu_worker.judge import Graded
 from gpu_worker.judge.grading import OnVerdict
 from gpu_worker.messages.protocol import GradeJob, NodeKind, Outcome, Report, Track
 from gpu_worker.messages.queues import QUEUE_GPU, TASK_RECORD_RETURN, TASK_RECORD_VERDICT
 from gpu_worker.sandbox.client import SandboxError
-from gpu_worker.sandbox.device_profile import DeviceProfile
 from gpu_worker.tests.gpu.stand_in import FACTS, GPU
 from gpu_worker.worker import reporter, tasks
 

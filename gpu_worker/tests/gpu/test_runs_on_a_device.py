@@ -15,20 +15,24 @@ import numpy as np
 import pytest
 
 from gpu_worker.gpu.limits import limits_of
+from gpu_worker.gpu.sandbox import (
+    profile as device_profile,
+)
+from gpu_worker.gpu.sandbox import (
+    syscalls as device_syscalls,
+)
+from gpu_worker.gpu.sandbox.profile import DeviceProfile
+from gpu_worker.gpu.sandbox.setup import DeviceSetup
+from gpu_worker.gpu.sandbox.zygote import DeviceZygote
 from gpu_worker.gpu.track import HeldDevice
 from gpu_worker.judge import Graded, grade_source
 from gpu_worker.judge.running.timed_calls import Timed
 from gpu_worker.sandbox import (
     bubblewrap,
     canary,
-    device_profile,
-    device_syscalls,
     isolation,
     syscalls,
 )
-from gpu_worker.sandbox.device_profile import DeviceProfile
-from gpu_worker.sandbox.device_setup import DeviceSetup
-from gpu_worker.sandbox.device_zygote import DeviceZygote
 from gpu_worker.sandbox.errors import RefusedError, SandboxError
 from gpu_worker.sandbox.inside.device.driver import DriverTouchedError, assert_untouched
 from gpu_worker.sandbox.inside.device.layers import ResidentWatch

@@ -11,9 +11,9 @@ import pytest
 from bench.executor_outputs import use_executor
 from gpu_worker.exercises import get
 from gpu_worker.gpu import examination, warming
+from gpu_worker.gpu.sandbox.zygote import DeviceZygote
 from gpu_worker.gpu.warming import folder_for, run_references, warm, warmed
 from gpu_worker.messages.protocol import Track
-from gpu_worker.sandbox.device_zygote import DeviceZygote
 from gpu_worker.sandbox.inside.device.library import MOST_KERNELS, take_kernels
 from gpu_worker.sandbox.inside.wire import Job, encode_job
 from gpu_worker.sandbox.run import Request

@@ -15,7 +15,7 @@ from gpu_worker.gpu.examination import Facts, UnusableError
 from gpu_worker.gpu.fleet import Fleet
 from gpu_worker.gpu.inventory import Gpu, find
 from gpu_worker.gpu.lane import Lane
-from gpu_worker.sandbox.device_profile import DeviceProfile
+from gpu_worker.gpu.sandbox.profile import DeviceProfile
 from gpu_worker.tests.gpu.stand_in import DRIVER, FACTS
 from gpu_worker.worker import node, tasks
 

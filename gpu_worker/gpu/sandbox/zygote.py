@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
+from gpu_worker.gpu.sandbox.profile import DeviceProfile
+from gpu_worker.gpu.sandbox.setup import DeviceSetup
 from gpu_worker.sandbox import canary, isolation
 from gpu_worker.sandbox.client import Zygote
-from gpu_worker.sandbox.device_profile import DeviceProfile
-from gpu_worker.sandbox.device_setup import DeviceSetup
 from gpu_worker.sandbox.errors import SandboxError
 from gpu_worker.sandbox.run import Request, RunResult
 from gpu_worker.sandbox.zygote import ZygoteProcess

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gpu_worker.sandbox import bubblewrap, device_syscalls
+from gpu_worker.gpu.sandbox import syscalls as device_syscalls
+from gpu_worker.gpu.sandbox.profile import OPEN_FILES, THREADS, DeviceProfile
+from gpu_worker.sandbox import bubblewrap
 from gpu_worker.sandbox.canary import Granted
-from gpu_worker.sandbox.device_profile import OPEN_FILES, THREADS, DeviceProfile
 from gpu_worker.sandbox.errors import RefusedError
 from gpu_worker.sandbox.inside.device.library import KERNELS
 from gpu_worker.sandbox.inside.device.walls import DeviceWalls
