@@ -1,4 +1,4 @@
-"""All that pages and API read of submissions: who may see which, and where one stands."""
+"""What pages and REST read of exercises, submissions, queues and regrades."""
 
 from __future__ import annotations
 
@@ -30,23 +30,8 @@ from .models import (
     WorkerNode,
 )
 
-VIEW_PERMISSION = "grader.view_submission"
 # Workers report every 30 s; three silent reports and a node counts as away.
 NODE_SILENCE = timedelta(seconds=100)
-
-
-def sees_all_submissions(user: User | AnonymousUser) -> bool:
-    return user.has_perm(VIEW_PERMISSION)
-
-
-def visible_submissions(user: User | AnonymousUser) -> QuerySet[Submission]:
-    """Return the submissions a user may see: all for graders, otherwise their own."""
-    submissions = Submission.objects.select_related("exercise", "user")
-    if not user.is_authenticated:
-        return submissions.none()
-    if sees_all_submissions(user):
-        return submissions
-    return submissions.filter(user=user)
 
 
 def own_submissions(user: User | AnonymousUser) -> QuerySet[Submission]:

@@ -15,9 +15,10 @@ from django.urls import reverse
 
 from courses import held_forms
 from courses.admin.writing import HELD_TEXT, show_as_sent
+from grader import access
 from grader.models import Submission
 from grader.services import decide_flagged
-from grader.services.decide import MAX_REASON_CHARACTERS, PERMISSION, SCORES
+from grader.services.decide import MAX_REASON_CHARACTERS, SCORES
 from grader.services.errors import DecisionRefused, NotDecidable
 
 from .readonly import shown_report, shown_source
@@ -45,14 +46,16 @@ class DecisionForm(forms.Form):
 
 def may_decide(request: HttpRequest, submission: Submission | None) -> bool:
     """Return whether there is something to decide, and this person may."""
-    return bool(submission and submission.is_flagged and request.user.has_perm(PERMISSION))
+    return bool(
+        submission and submission.is_flagged and access.may_change_submissions(request.user)
+    )
 
 
 def decide(request: HttpRequest, pk: int, site: admin.AdminSite) -> HttpResponse:
     """Show the form and take the decision; a refused one is shown again with the reason."""
-    if not request.user.has_perm(PERMISSION):
+    if not access.may_change_submissions(request.user):
         raise PermissionDenied
-    submission = get_object_or_404(Submission.objects.select_related("exercise", "user"), pk=pk)
+    submission = get_object_or_404(access.visible_submissions(request.user), pk=pk)
     held = held_forms.held_for(request) if request.method == "GET" else None
     if held is not None:
         show_as_sent(request, held)

@@ -13,9 +13,10 @@ from django.http import HttpRequest
 from courses.accounts.names import find_account
 from courses.admin.searching import FoldedSearchMixin
 from courses.admin.writing import ShortWritesMixin
+from grader.access import may_change_submissions
 from grader.models import Exercise, Extension
 from grader.services import give_extension, remove_extension
-from grader.services.decide import MAX_REASON_CHARACTERS, PERMISSION
+from grader.services.decide import MAX_REASON_CHARACTERS
 
 
 class ExtensionForm(forms.ModelForm):
@@ -87,13 +88,13 @@ class ExtensionAdmin(FoldedSearchMixin, ShortWritesMixin, admin.ModelAdmin):  # 
     fields = ("exercise", "learner", "due_at", "reason", "replaces")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm(PERMISSION)
+        return may_change_submissions(request.user)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return request.user.has_perm(PERMISSION)
+        return may_change_submissions(request.user)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return request.user.has_perm(PERMISSION)
+        return may_change_submissions(request.user)
 
     def save_model(self, request: HttpRequest, obj: Extension, form: Any, change: bool) -> None:
         self.begin_writing(request, obj, change)

@@ -16,9 +16,9 @@ from django.utils.safestring import SafeString
 
 from courses.admin.searching import FoldedSearchMixin
 from grader import queries
+from grader.access import may_change_submissions
 from grader.models import RegradeItem, RegradeRun, RegradeScope, RegradeState, Submission
 from grader.services import Refused, commit_regrade, start_regrade, undo_regrade
-from grader.services.regrade import PERMISSION
 
 from .readonly import ExactCountOff, ReadOnlyMixin, shown_json
 
@@ -28,7 +28,7 @@ ORDER.sort(key=["lowered", "raised", "renamed", "failed", "waiting", "same"].ind
 
 
 def may_regrade(request: HttpRequest) -> bool:
-    return request.user.has_perm(PERMISSION)
+    return may_change_submissions(request.user)
 
 
 @admin.action(description="Regrade (dry run)")

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from courses.admin.searching import FoldedSearchMixin
+from grader import access
 from grader.deadlines import IN_TIME, LATE, deadline_of, is_late, with_deadline
 from grader.models import (
     AttemptState,
@@ -180,8 +181,11 @@ class SubmissionAdmin(FoldedSearchMixin, ReadOnlyMixin, ExactCountOff):
     )
     readonly_fields = fields
 
+    def has_view_permission(self, request: HttpRequest, obj: Submission | None = None) -> bool:
+        return access.sees_all_submissions(request.user)
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Submission]:
-        submissions = with_deadline(super().get_queryset(request))
+        submissions = with_deadline(access.visible_submissions(request.user))
         match = request.resolver_match
         if match is not None and match.url_name == "grader_submission_changelist":
             return submissions.defer("source", "report")

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import AnonymousUser, User
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from grader import queries
+from grader import access
 from grader.models import ApiToken, Scope
 
 
-def has_scope(request: Request, scope: Scope) -> bool:
-    """Return whether the token carries the scope; a signed-in browser has all of its role."""
-    token = request.auth
-    return not isinstance(token, ApiToken) or scope.value in token.scopes
+def token_of(request: Request) -> ApiToken | None:
+    """Return the token that a call came with; None for a signed-in browser."""
+    return request.auth if isinstance(request.auth, ApiToken) else None
 
 
-def sees_all(request: Request, scope: Scope = Scope.READ) -> bool:
-    """Return whether the call may see every learner's submissions, under this scope."""
-    user: User | AnonymousUser = request.user
-    return has_scope(request, scope) and queries.sees_all_submissions(user)
+def sees_all(request: Request) -> bool:
+    """Return whether the call may read every learner's submissions."""
+    return access.sees_all_submissions(request.user, Scope.READ, token_of(request))
 
 
 class Scoped(BasePermission):
@@ -32,7 +29,7 @@ class Scoped(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:
         scopes: dict[str, Scope] = getattr(view, "scopes", {})
         scope = scopes.get("GET" if request.method == "HEAD" else str(request.method))
-        if scope is not None and not has_scope(request, scope):
+        if scope is not None and not access.has_scope(token_of(request), scope):
             raise PermissionDenied(
                 f"This token lacks the scope {scope.value}. Make one that has it."
             )

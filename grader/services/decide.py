@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from grader.access import may_change_submissions
 from grader.messages import UNSTORABLE
 from grader.models import AuditAction, Outcome, Submission, SubmissionState
 
@@ -17,7 +18,6 @@ from .audit import record_act
 from .errors import DecisionRefused, NotAllowed, NotDecidable
 from .requirements import mark_exercise_met
 
-PERMISSION: Final = "grader.change_submission"
 SCORES: Final = MappingProxyType(
     {Outcome.ACCEPTED: 1.0, Outcome.WRONG_ANSWER: 0.0, Outcome.CONTRACT_ERROR: 0.0}
 )
@@ -36,7 +36,7 @@ def decide_flagged(submission: Submission, by: User, outcome: str, reason: str) 
         DecisionRefused: an outcome that nobody can decide on, or no usable reason.
         NotDecidable: it is not held for review, or no longer.
     """
-    if not by.has_perm(PERMISSION):
+    if not may_change_submissions(by):
         raise NotAllowed("Only graders decide on submissions that are held for review.")
     decided = _outcome(outcome)
     text = checked_reason(reason)

@@ -8,11 +8,12 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from grader.access import may_change_submissions
 from grader.deadlines import minute_of
 from grader.models import AuditAction, Exercise, Extension
 
 from .audit import record_act
-from .decide import PERMISSION, checked_reason
+from .decide import checked_reason
 from .errors import DecisionRefused, NotAllowed
 
 
@@ -77,5 +78,5 @@ def _values(extension: Extension) -> dict[str, Any]:
 
 
 def _check_allowed(by: User) -> None:
-    if not by.has_perm(PERMISSION):
+    if not may_change_submissions(by):
         raise NotAllowed("Only graders give a learner more time.")

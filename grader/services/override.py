@@ -9,10 +9,11 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from grader.access import may_change_submissions
 from grader.models import AuditAction, Outcome, ScoreOverride, Submission, SubmissionState
 
 from .audit import record_act
-from .decide import PERMISSION, checked_reason
+from .decide import checked_reason
 from .errors import ChangedMeanwhile, DecisionRefused, NotAllowed, NotOverridable
 
 
@@ -75,7 +76,7 @@ def remove_override(submission: Submission, by: User) -> Submission:
 
 
 def _check_allowed(by: User) -> None:
-    if not by.has_perm(PERMISSION):
+    if not may_change_submissions(by):
         raise NotAllowed("Only graders give a submission another score.")
 
 

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from gpu_worker.messages.queues import PRIORITY_REGRADE
 from grader import limits
+from grader.access import may_change_submissions
 from grader.models import (
     AuditAction,
     Outcome,
@@ -35,7 +36,6 @@ from .audit import record_act
 from .errors import NotAllowed, RegradeNotReady, RegradeRefused
 from .requirements import mark_exercise_met
 
-PERMISSION: Final = "grader.change_submission"
 MAX_NOTES: Final = 16
 
 
@@ -127,7 +127,7 @@ def undo_regrade(by: User, run: RegradeRun) -> RegradeRun:
 
 
 def _check_allowed(by: User) -> None:
-    if not by.has_perm(PERMISSION):
+    if not may_change_submissions(by):
         raise NotAllowed("Only graders grade submissions again.")
 
 

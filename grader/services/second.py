@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from gpu_worker.messages.queues import PRIORITY_REGRADE
+from grader.access import may_change_submissions
 from grader.models import AuditAction, SecondVerdict, Submission, SubmissionState
 
 from .attempts import start_attempt
 from .audit import record_act
-from .decide import PERMISSION
 from .errors import NoSecondVerdict, NotAllowed
 from .verdicts import reopen
 
@@ -29,7 +29,7 @@ def ask_second_again(by: User, submission: Submission) -> bool:
         NotAllowed: the person may not change submissions.
         NoSecondVerdict: one kind of node alone grades the submission's track.
     """
-    if not by.has_perm(PERMISSION):
+    if not may_change_submissions(by):
         raise NotAllowed(
             "Only graders ask for a second verdict that was given. What could not be graded, or "
             "was replaced by a newer submission, its learner sends again."

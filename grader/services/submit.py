@@ -14,6 +14,7 @@ from django.utils import timezone
 from gpu_worker import logs
 from gpu_worker.messages.queues import PRIORITY_LEARNER, PRIORITY_REGRADE
 from grader import limits
+from grader.access import may_resubmit
 from grader.models import (
     AttemptState,
     AuditAction,
@@ -110,7 +111,7 @@ def resubmit(user: User, submission: Submission) -> Submission:
         NotResubmittable: it was graded, or is being graded.
         TooMany: too many of the learner's submissions wait already.
     """
-    if submission.user_id != user.pk and not user.has_perm("grader.change_submission"):
+    if not may_resubmit(user, submission):
         raise NotAllowed("Only the submission's learner or a grader can send it again.")
     with transaction.atomic():
         learner = _lock_learner(submission.user)

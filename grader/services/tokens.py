@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from grader import limits
+from grader.access import sees_all_submissions
 from grader.models import ApiToken, AuditAction, Scope
 from grader.origin import current_origin, current_user
 
@@ -37,7 +38,7 @@ class ScopesRefused(Refused):
 def allowed_scopes(user: User) -> list[str]:
     """Return the scopes that the user's role carries."""
     scopes = [Scope.READ.value, Scope.SUBMIT.value]
-    if user.has_perm("grader.view_submission"):
+    if sees_all_submissions(user):
         scopes.append(Scope.GRADE.value)
     return scopes
 

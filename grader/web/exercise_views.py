@@ -16,7 +16,7 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from courses.subpath import below_site
-from grader import queries, waiting
+from grader import access, queries, waiting
 from grader.deadlines import deadline_for, is_past
 from grader.models import Draft, Exercise, NodeKind, Submission, Track
 from grader.registry import find_spec
@@ -190,7 +190,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
     old, new = (
         get_object_or_404(
-            queries.visible_submissions(request.user),
+            access.visible_submissions(request.user),
             exercise=exercise,
             public_id=request.GET.get(which, ""),
         )
@@ -301,5 +301,5 @@ def _earlier(request: HttpRequest, exercise: Exercise) -> Submission | None:
     public_id = request.GET.get("from", "")
     if not public_id:
         return None
-    visible = queries.visible_submissions(request.user).filter(exercise=exercise)
+    visible = access.visible_submissions(request.user).filter(exercise=exercise)
     return visible.filter(public_id=public_id).first()

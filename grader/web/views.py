@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import AnonymousUser, User
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -12,8 +11,7 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_GET, require_POST
 
 from courses.conditional import failed_condition
-from grader import queries
-from grader.deadlines import with_deadline
+from grader import access, queries
 from grader.models import Submission
 from grader.services import resubmit as resubmit_submission
 from grader.services.errors import Refused
@@ -81,16 +79,8 @@ def submissions(request: HttpRequest) -> HttpResponse:
 
 
 def _visible_submission(request: HttpRequest, public_id: str) -> Submission:
-    """Return a submission that the user may see; otherwise 404, which does not tell of it."""
-    related = ("exercise__chapter__course", "user", "override", "second")
-    submission = (
-        with_deadline(Submission.objects.select_related(*related))
-        .filter(public_id=public_id)
-        .first()
-    )
-    user: User | AnonymousUser = request.user
-    if submission is None or not user.is_authenticated:
-        raise Http404("There is no such submission, or it is not yours.")
-    if submission.user_id != user.pk and not queries.sees_all_submissions(user):
+    """Return a submission that the user may see; 404 otherwise, also where there is none."""
+    submission = access.find_submission(request.user, public_id)
+    if submission is None:
         raise Http404("There is no such submission, or it is not yours.")
     return submission

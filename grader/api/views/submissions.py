@@ -14,12 +14,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from courses.conditional import failed_condition
-from grader import services
+from grader import access, services
 from grader.api.answers import submission_answer
 from grader.api.base import ApiView, caller, problems
 from grader.api.filters import SubmissionFilter
 from grader.api.pagination import PAGING, KeysetPagination
-from grader.api.permissions import Scoped, sees_all
+from grader.api.permissions import Scoped, token_of
 from grader.api.serializers import (
     NewDecisionSerializer,
     SubmissionSerializer,
@@ -39,19 +39,9 @@ IF_NONE_MATCH = OpenApiParameter(
 
 
 def visible(request: Request, public_id: str, scope: Scope = Scope.READ) -> Submission:
-    """Return the submission if the call may see it; 404 otherwise, which tells nothing of it.
-
-    Others' submissions are seen by those whose role carries it, under the `scope` of the call.
-    """
-    related = ("exercise__chapter__course", "user", "override", "second")
-    submission = (
-        with_deadline(Submission.objects.select_related(*related))
-        .filter(public_id=public_id)
-        .first()
-    )
+    """Return a submission that the call may see under `scope`; 404 otherwise, as if it were not."""
+    submission = access.find_submission(request.user, public_id, scope, token_of(request))
     if submission is None:
-        raise Http404
-    if submission.user_id != request.user.pk and not sees_all(request, scope):
         raise Http404
     return submission
 
@@ -77,14 +67,12 @@ class SubmissionsView(ApiView, GenericAPIView[Submission]):
     def get_queryset(self) -> Any:
         if getattr(self, "swagger_fake_view", False):
             return Submission.objects.none()
-        submissions = with_deadline(
-            Submission.objects.select_related("exercise", "user").defer(
-                "source", "report", "exercise__statement", "exercise__statement_html"
-            )
+        submissions = access.visible_submissions(
+            self.request.user, Scope.READ, token_of(self.request)
         )
-        if sees_all(self.request):
-            return submissions
-        return submissions.filter(user=caller(self.request))
+        return with_deadline(submissions).defer(
+            "source", "report", "exercise__statement", "exercise__statement_html"
+        )
 
     @extend_schema(
         operation_id="submissions_list",
