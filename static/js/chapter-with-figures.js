@@ -53,7 +53,11 @@ word.data = label;
 button.classList.remove("is-done");
 }, SHOWN_MS);
 };
-copy(text, () => show("Copied", true), () => show("Copying is blocked", false));
+copy(
+text,
+() => show("Copied", true),
+() => show("Copying is blocked", false),
+);
 }
 function copyAddress(anchor) {
 copy(
@@ -99,7 +103,10 @@ set: (on) => memory.set(SLASH, on ? null : "off"),
 });
 }
 function isWriting(element) {
-return element.isContentEditable || element.matches("input:not([type=radio], [type=checkbox], [type=range]), textarea, select");
+return (
+element.isContentEditable ||
+element.matches("input:not([type=radio], [type=checkbox], [type=range]), textarea, select")
+);
 }
 if (link && "HTMLDialogElement" in window) {
 link.addEventListener("click", (event) => {
@@ -133,14 +140,25 @@ else box.removeAttribute("tabindex");
 });
 }
 const sizes = new ResizeObserver((entries) => tune(entries.map((entry) => entry.target)));
-const SCROLL = ".math-display, .scroll, .table-scroll, pre, .run-line, .order-text, .match-left, .match-rights div, .math-inline.is-long";
+const SCROLL =
+".math-display, .scroll, .table-scroll, pre, .run-line, .order-text, .match-left, .match-rights div, .math-inline.is-long";
 for (const box of document.querySelectorAll(SCROLL)) sizes.observe(box);
 const isLaidOut = (box) => box.checkVisibility?.({ contentVisibilityAuto: true }) ?? true;
-document.fonts?.addEventListener("loadingdone", () => tune([...document.querySelectorAll(".math-display")].filter(isLaidOut)));
+document.fonts?.addEventListener("loadingdone", () =>
+tune([...document.querySelectorAll(".math-display")].filter(isLaidOut)),
+);
 const ENGLISH = navigator.languages?.find((language) => /^en\b/.test(language)) ?? "en-GB";
 const written = new Intl.DateTimeFormat(ENGLISH, {
-day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
-hourCycle: "h23", timeZoneName: "short", calendar: "gregory", numberingSystem: "latn",
+day: "numeric",
+month: "long",
+year: "numeric",
+hour: "2-digit",
+minute: "2-digit",
+second: "2-digit",
+hourCycle: "h23",
+timeZoneName: "short",
+calendar: "gregory",
+numberingSystem: "latn",
 });
 function showInOwnZone(root) {
 for (const time of root.querySelectorAll("time[data-to]")) {
@@ -448,7 +466,8 @@ headers: { "X-Requested-With": "fetch" },
 credentials: "same-origin",
 });
 const type = response.headers.get("Content-Type") ?? "";
-if (!type.startsWith("text/html") || (!response.ok && response.status !== 422 && response.status !== 429)) throw response;
+if (!type.startsWith("text/html") || (!response.ok && response.status !== 422 && response.status !== 429))
+throw response;
 replace(question, await response.text(), focused);
 if (response.ok) write(nameOf(question), "");
 } catch (problem) {
@@ -483,7 +502,8 @@ updateCount(Number(fresh.dataset.done), Number(fresh.dataset.total), "completed"
 }
 function selectorOf(element) {
 if (!element) return "";
-if (!element.matches("input:not([type=text])")) return element.name ? `[name="${element.name}"]` : "button[type=submit]";
+if (!element.matches("input:not([type=text])"))
+return element.name ? `[name="${element.name}"]` : "button[type=submit]";
 return `[name="${CSS.escape(element.name)}"][value="${CSS.escape(element.value)}"]`;
 }
 function keepFocus(fresh, selector) {
@@ -613,7 +633,9 @@ function shown(value, digits = 4) {
 if (value === 0) return "0";
 const sign = value < 0 ? "−" : "";
 if (!Number.isFinite(value)) return sign + "∞";
-const [mantissa, exponent] = Math.abs(value).toExponential(digits - 1).split("e");
+const [mantissa, exponent] = Math.abs(value)
+.toExponential(digits - 1)
+.split("e");
 if (exponent >= -4 && exponent <= 5) {
 return sign + fixed(Math.abs(value), Math.max(0, digits - 1 - exponent));
 }
@@ -635,12 +657,13 @@ const TILT = (22 * Math.PI) / 180;
 const PLANE_SHARE = 0.8;
 const SAME_PLACE = 0.05;
 const LEFT_NOTHING = 1e-6;
-const CENTRED = [
-[1, -1, 0].map((value) => value / Math.sqrt(2)),
-[1, 1, -2].map((value) => value / Math.sqrt(6)),
-];
+const CENTRED = [[1, -1, 0].map((value) => value / Math.sqrt(2)), [1, 1, -2].map((value) => value / Math.sqrt(6))];
 function camera(turnDegrees, size) {
-if (size === 2) return [[1, 0], [0, 1]];
+if (size === 2)
+return [
+[1, 0],
+[0, 1],
+];
 const turn = (turnDegrees * Math.PI) / 180;
 return [
 [-Math.sin(turn), Math.cos(turn), 0],
@@ -657,7 +680,13 @@ return [first * Math.cos(angle), slant * Math.cos(angle) + second * Math.sin(ang
 });
 }
 function centredPlaces(eye, gamma, limit) {
-if (gamma.length === 2) return { centred: [[-limit, limit], [limit, -limit]] };
+if (gamma.length === 2)
+return {
+centred: [
+[-limit, limit],
+[limit, -limit],
+],
+};
 const across = (weights, length) =>
 outline(eye.map((axis) => CENTRED.map((side) => length * dot(weights(axis), side))));
 return {
@@ -743,7 +772,10 @@ const share = pre[depth] / pre[depth - 1] - 1;
 const lines = {
 "plain-law": plain.map((_, n) => [n, growth ** n]),
 "pre-law": plain.map((_, n) => [n, 1 + gain ** 2 * n]),
-now: [[depth, VARIANCE_LOW], [depth, VARIANCE_HIGH]],
+now: [
+[depth, VARIANCE_LOW],
+[depth, VARIANCE_HIGH],
+],
 };
 const points = {};
 for (const [name, values] of Object.entries(streams)) {
@@ -827,14 +859,25 @@ lines: {
 size: alphas.map((one) => [one, scale.size(one)]),
 gradient: alphas.map((one) => [one, scale.gradient(one)]),
 law: [ALPHA_LOW, ALPHA_HIGH].map((one) => [one, scale.law(one)]),
-broken: [[ALPHA_LOW, SIZE_LOW], [edge, SIZE_LOW], [edge, SIZE_HIGH], [ALPHA_LOW, SIZE_HIGH]],
-now: [[alpha, SIZE_LOW], [alpha, SIZE_HIGH]],
+broken: [
+[ALPHA_LOW, SIZE_LOW],
+[edge, SIZE_LOW],
+[edge, SIZE_HIGH],
+[ALPHA_LOW, SIZE_HIGH],
+],
+now: [
+[alpha, SIZE_LOW],
+[alpha, SIZE_HIGH],
+],
 },
 points: { size: [alpha, scale.size(alpha)], gradient: [alpha, scale.gradient(alpha)] },
 texts: {
 alpha: shown(alpha, 3),
 eps: shown(eps, 3),
-y: row(x.map((value) => (signed * value) / rms), 2),
+y: row(
+x.map((value) => (signed * value) / rms),
+2,
+),
 size: shown(scale.size(alpha)),
 gradient: shown(scale.gradient(alpha)),
 law: shown(scale.law(alpha)),
@@ -886,7 +929,12 @@ overflow: overflows && temperature > 0.5 && temperature < 2,
 };
 shares.forEach((share, place) => {
 const [n, half] = [place + 1, BAR_SHARE / 2];
-found.lines[`bar${n}`] = [[n - half, 0], [n - half, share], [n + half, share], [n + half, 0]];
+found.lines[`bar${n}`] = [
+[n - half, 0],
+[n - half, share],
+[n + half, share],
+[n + half, 0],
+];
 found.points[`share${n}`] = [n, share];
 found.texts[`share${n}`] = fixed(share, 3);
 });
@@ -947,7 +995,10 @@ return {
 lines: {
 target: curve(target),
 network: curve(output),
-gap: [[place, target[worst]], [place, output[worst]]],
+gap: [
+[place, target[worst]],
+[place, output[worst]],
+],
 errors: errors.map((value, n) => [n + 1, visible(value)]),
 },
 points: { worst: [place, output[worst]], now: [units, visible(sup)] },

@@ -52,7 +52,11 @@ word.data = label;
 button.classList.remove("is-done");
 }, SHOWN_MS);
 };
-copy(text, () => show("Copied", true), () => show("Copying is blocked", false));
+copy(
+text,
+() => show("Copied", true),
+() => show("Copying is blocked", false),
+);
 }
 function copyAddress(anchor) {
 copy(
@@ -98,7 +102,10 @@ set: (on) => memory.set(SLASH, on ? null : "off"),
 });
 }
 function isWriting(element) {
-return element.isContentEditable || element.matches("input:not([type=radio], [type=checkbox], [type=range]), textarea, select");
+return (
+element.isContentEditable ||
+element.matches("input:not([type=radio], [type=checkbox], [type=range]), textarea, select")
+);
 }
 if (link && "HTMLDialogElement" in window) {
 link.addEventListener("click", (event) => {
@@ -132,14 +139,25 @@ else box.removeAttribute("tabindex");
 });
 }
 const sizes = new ResizeObserver((entries) => tune(entries.map((entry) => entry.target)));
-const SCROLL = ".math-display, .scroll, .table-scroll, pre, .run-line, .order-text, .match-left, .match-rights div, .math-inline.is-long";
+const SCROLL =
+".math-display, .scroll, .table-scroll, pre, .run-line, .order-text, .match-left, .match-rights div, .math-inline.is-long";
 for (const box of document.querySelectorAll(SCROLL)) sizes.observe(box);
 const isLaidOut = (box) => box.checkVisibility?.({ contentVisibilityAuto: true }) ?? true;
-document.fonts?.addEventListener("loadingdone", () => tune([...document.querySelectorAll(".math-display")].filter(isLaidOut)));
+document.fonts?.addEventListener("loadingdone", () =>
+tune([...document.querySelectorAll(".math-display")].filter(isLaidOut)),
+);
 const ENGLISH = navigator.languages?.find((language) => /^en\b/.test(language)) ?? "en-GB";
 const written = new Intl.DateTimeFormat(ENGLISH, {
-day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
-hourCycle: "h23", timeZoneName: "short", calendar: "gregory", numberingSystem: "latn",
+day: "numeric",
+month: "long",
+year: "numeric",
+hour: "2-digit",
+minute: "2-digit",
+second: "2-digit",
+hourCycle: "h23",
+timeZoneName: "short",
+calendar: "gregory",
+numberingSystem: "latn",
 });
 function showInOwnZone(root) {
 for (const time of root.querySelectorAll("time[data-to]")) {
@@ -447,7 +465,8 @@ headers: { "X-Requested-With": "fetch" },
 credentials: "same-origin",
 });
 const type = response.headers.get("Content-Type") ?? "";
-if (!type.startsWith("text/html") || (!response.ok && response.status !== 422 && response.status !== 429)) throw response;
+if (!type.startsWith("text/html") || (!response.ok && response.status !== 422 && response.status !== 429))
+throw response;
 replace(question, await response.text(), focused);
 if (response.ok) write(nameOf(question), "");
 } catch (problem) {
@@ -482,7 +501,8 @@ updateCount(Number(fresh.dataset.done), Number(fresh.dataset.total), "completed"
 }
 function selectorOf(element) {
 if (!element) return "";
-if (!element.matches("input:not([type=text])")) return element.name ? `[name="${element.name}"]` : "button[type=submit]";
+if (!element.matches("input:not([type=text])"))
+return element.name ? `[name="${element.name}"]` : "button[type=submit]";
 return `[name="${CSS.escape(element.name)}"][value="${CSS.escape(element.value)}"]`;
 }
 function keepFocus(fresh, selector) {

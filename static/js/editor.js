@@ -295,7 +295,11 @@ function theme(cm) {
     ".cm-content": { caretColor: "var(--ink)", padding: "0.75rem 0" },
     ".cm-line": { padding: "0 1rem 0 0.5rem" },
     ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--ink)", borderLeftWidth: "2px" },
-    ".cm-gutters": { backgroundColor: "var(--code-bg)", color: "var(--code-muted)", borderRight: "1px solid var(--line)" },
+    ".cm-gutters": {
+      backgroundColor: "var(--code-bg)",
+      color: "var(--code-muted)",
+      borderRight: "1px solid var(--line)",
+    },
     ".cm-lineNumbers .cm-gutterElement": { padding: "0 0.5rem 0 0.75rem", minWidth: "2.75rem" },
     ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--accent) 6%, transparent)" },
     ".cm-activeLineGutter": { backgroundColor: "transparent", color: "var(--ink)" },

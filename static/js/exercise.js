@@ -52,7 +52,9 @@ function draftKeeper(url) {
     isHere = kept.write(field.value, saved) || saved;
   };
   const where = () =>
-    isHere ? "This browser keeps the text." : "This browser cannot keep it either: copy the text before you leave this page.";
+    isHere
+      ? "This browser keeps the text."
+      : "This browser cannot keep it either: copy the text before you leave this page.";
 
   /** Tell of another text than the editor's, and let the learner choose. */
   const offer = (text, message, { take = () => {}, leave }) => {
@@ -74,11 +76,9 @@ function draftKeeper(url) {
   const offerLeft = () => {
     const left = url && !stopped ? kept.left(field.value)[0] : undefined;
     if (!left) return;
-    offer(
-      left.text,
-      `This browser holds a text of yours from ${dateOf(left)} that your account does not have.`,
-      { leave: () => unsaved && send() },
-    );
+    offer(left.text, `This browser holds a text of yours from ${dateOf(left)} that your account does not have.`, {
+      leave: () => unsaved && send(),
+    });
   };
   /** Offer the program alone, where the site finds that more was pasted than that. */
   const repairs = form.querySelector("[data-repair]");

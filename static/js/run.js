@@ -92,7 +92,11 @@ async function follow(panel) {
     if (result.dataset.final === "true") return;
     await new Promise((resolve) => setTimeout(resolve, DELAYS_MS[round] ?? STEADY_DELAY_MS));
     try {
-      const response = await fetch(result.dataset.poll, { headers: FETCH, credentials: "same-origin", cache: "no-store" });
+      const response = await fetch(result.dataset.poll, {
+        headers: FETCH,
+        credentials: "same-origin",
+        cache: "no-store",
+      });
       if (!response.ok) throw new TypeError(`status ${response.status}`);
       show(panel, await response.text());
       failures = 0;

@@ -61,7 +61,11 @@ function copyFrom(button) {
       button.classList.remove("is-done");
     }, SHOWN_MS);
   };
-  copy(text, () => show("Copied", true), () => show("Copying is blocked", false));
+  copy(
+    text,
+    () => show("Copied", true),
+    () => show("Copying is blocked", false),
+  );
 }
 
 function copyAddress(anchor) {
@@ -116,7 +120,10 @@ async function openSearch() {
 }
 
 function isWriting(element) {
-  return element.isContentEditable || element.matches("input:not([type=radio], [type=checkbox], [type=range]), textarea, select");
+  return (
+    element.isContentEditable ||
+    element.matches("input:not([type=radio], [type=checkbox], [type=range]), textarea, select")
+  );
 }
 
 if (link && "HTMLDialogElement" in window) {
@@ -157,17 +164,28 @@ function tune(boxes) {
   });
 }
 const sizes = new ResizeObserver((entries) => tune(entries.map((entry) => entry.target)));
-const SCROLL = ".math-display, .scroll, .table-scroll, pre, .run-line, .order-text, .match-left, .match-rights div, .math-inline.is-long";
+const SCROLL =
+  ".math-display, .scroll, .table-scroll, pre, .run-line, .order-text, .match-left, .match-rights div, .math-inline.is-long";
 for (const box of document.querySelectorAll(SCROLL)) sizes.observe(box);
 // A font makes a formula wider in a box that stays as it is. What is far is measured when it comes near.
 const isLaidOut = (box) => box.checkVisibility?.({ contentVisibilityAuto: true }) ?? true;
-document.fonts?.addEventListener("loadingdone", () => tune([...document.querySelectorAll(".math-display")].filter(isLaidOut)));
+document.fonts?.addEventListener("loadingdone", () =>
+  tune([...document.querySelectorAll(".math-display")].filter(isLaidOut)),
+);
 
 // --- moments: written in UTC, shown in the reader's own time zone, which is named --------------------------
 const ENGLISH = navigator.languages?.find((language) => /^en\b/.test(language)) ?? "en-GB";
 const written = new Intl.DateTimeFormat(ENGLISH, {
-  day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
-  hourCycle: "h23", timeZoneName: "short", calendar: "gregory", numberingSystem: "latn",
+  day: "numeric",
+  month: "long",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+  timeZoneName: "short",
+  calendar: "gregory",
+  numberingSystem: "latn",
 });
 
 function showInOwnZone(root) {

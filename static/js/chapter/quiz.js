@@ -42,7 +42,8 @@ document.addEventListener("submit", async (event) => {
       credentials: "same-origin",
     });
     const type = response.headers.get("Content-Type") ?? "";
-    if (!type.startsWith("text/html") || (!response.ok && response.status !== 422 && response.status !== 429)) throw response;
+    if (!type.startsWith("text/html") || (!response.ok && response.status !== 422 && response.status !== 429))
+      throw response;
     replace(question, await response.text(), focused);
     if (response.ok) write(nameOf(question), "");
   } catch (problem) {
@@ -82,7 +83,8 @@ function replace(old, html, selector) {
 
 function selectorOf(element) {
   if (!element) return "";
-  if (!element.matches("input:not([type=text])")) return element.name ? `[name="${element.name}"]` : "button[type=submit]";
+  if (!element.matches("input:not([type=text])"))
+    return element.name ? `[name="${element.name}"]` : "button[type=submit]";
   return `[name="${CSS.escape(element.name)}"][value="${CSS.escape(element.value)}"]`;
 }
 

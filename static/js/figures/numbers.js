@@ -18,7 +18,9 @@ export function shown(value, digits = 4) {
   if (value === 0) return "0";
   const sign = value < 0 ? "−" : "";
   if (!Number.isFinite(value)) return sign + "∞";
-  const [mantissa, exponent] = Math.abs(value).toExponential(digits - 1).split("e");
+  const [mantissa, exponent] = Math.abs(value)
+    .toExponential(digits - 1)
+    .split("e");
   if (exponent >= -4 && exponent <= 5) {
     return sign + fixed(Math.abs(value), Math.max(0, digits - 1 - exponent));
   }

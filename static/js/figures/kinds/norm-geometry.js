@@ -9,14 +9,15 @@ const PLANE_SHARE = 0.8;
 const SAME_PLACE = 0.05;
 const LEFT_NOTHING = 1e-6;
 // Two directions across (1, 1, 1), orthonormal.
-const CENTRED = [
-  [1, -1, 0].map((value) => value / Math.sqrt(2)),
-  [1, 1, -2].map((value) => value / Math.sqrt(6)),
-];
+const CENTRED = [[1, -1, 0].map((value) => value / Math.sqrt(2)), [1, 1, -2].map((value) => value / Math.sqrt(6))];
 
 /** Right and up of the picture as directions of the rows' space. */
 function camera(turnDegrees, size) {
-  if (size === 2) return [[1, 0], [0, 1]];
+  if (size === 2)
+    return [
+      [1, 0],
+      [0, 1],
+    ];
   const turn = (turnDegrees * Math.PI) / 180;
   return [
     [-Math.sin(turn), Math.cos(turn), 0],
@@ -37,7 +38,13 @@ function outline([right, up]) {
 
 /** Where centred rows lie, and of three numbers also where LayerNorm sends them. */
 function centredPlaces(eye, gamma, limit) {
-  if (gamma.length === 2) return { centred: [[-limit, limit], [limit, -limit]] };
+  if (gamma.length === 2)
+    return {
+      centred: [
+        [-limit, limit],
+        [limit, -limit],
+      ],
+    };
   const across = (weights, length) =>
     outline(eye.map((axis) => CENTRED.map((side) => length * dot(weights(axis), side))));
   return {

@@ -16,7 +16,10 @@ export function view({ variances }, state) {
   const lines = {
     "plain-law": plain.map((_, n) => [n, growth ** n]),
     "pre-law": plain.map((_, n) => [n, 1 + gain ** 2 * n]),
-    now: [[depth, VARIANCE_LOW], [depth, VARIANCE_HIGH]],
+    now: [
+      [depth, VARIANCE_LOW],
+      [depth, VARIANCE_HIGH],
+    ],
   };
   const points = {};
   for (const [name, values] of Object.entries(streams)) {

@@ -58,14 +58,25 @@ export function view({ x, eps: startEps }, state) {
       size: alphas.map((one) => [one, scale.size(one)]),
       gradient: alphas.map((one) => [one, scale.gradient(one)]),
       law: [ALPHA_LOW, ALPHA_HIGH].map((one) => [one, scale.law(one)]),
-      broken: [[ALPHA_LOW, SIZE_LOW], [edge, SIZE_LOW], [edge, SIZE_HIGH], [ALPHA_LOW, SIZE_HIGH]],
-      now: [[alpha, SIZE_LOW], [alpha, SIZE_HIGH]],
+      broken: [
+        [ALPHA_LOW, SIZE_LOW],
+        [edge, SIZE_LOW],
+        [edge, SIZE_HIGH],
+        [ALPHA_LOW, SIZE_HIGH],
+      ],
+      now: [
+        [alpha, SIZE_LOW],
+        [alpha, SIZE_HIGH],
+      ],
     },
     points: { size: [alpha, scale.size(alpha)], gradient: [alpha, scale.gradient(alpha)] },
     texts: {
       alpha: shown(alpha, 3),
       eps: shown(eps, 3),
-      y: row(x.map((value) => (signed * value) / rms), 2),
+      y: row(
+        x.map((value) => (signed * value) / rms),
+        2,
+      ),
       size: shown(scale.size(alpha)),
       gradient: shown(scale.gradient(alpha)),
       law: shown(scale.law(alpha)),

@@ -40,7 +40,12 @@ export function view({ logits: given }, state) {
   };
   shares.forEach((share, place) => {
     const [n, half] = [place + 1, BAR_SHARE / 2];
-    found.lines[`bar${n}`] = [[n - half, 0], [n - half, share], [n + half, share], [n + half, 0]];
+    found.lines[`bar${n}`] = [
+      [n - half, 0],
+      [n - half, share],
+      [n + half, share],
+      [n + half, 0],
+    ];
     found.points[`share${n}`] = [n, share];
     found.texts[`share${n}`] = fixed(share, 3);
   });

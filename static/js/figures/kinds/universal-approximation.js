@@ -63,7 +63,10 @@ export function view(data, { function: name, activation, units }) {
     lines: {
       target: curve(target),
       network: curve(output),
-      gap: [[place, target[worst]], [place, output[worst]]],
+      gap: [
+        [place, target[worst]],
+        [place, output[worst]],
+      ],
       errors: errors.map((value, n) => [n + 1, visible(value)]),
     },
     points: { worst: [place, output[worst]], now: [units, visible(sup)] },
