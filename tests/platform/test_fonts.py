@@ -29,9 +29,9 @@ def test_they_are_what_was_built_from_the_sources_that_are_there() -> None:
 
 def test_each_text_names_its_own_face_and_what_stands_in_for_it() -> None:
     css = SHEET.read_text()
-    families = set(re.findall(r'font-family: "([\w ]+)"; (?:font-style|src)', css))
+    families = set(re.findall(r'font-family: "([\w ]+)";\s+(?:font-style|src)', css))
     for variable in ("--serif", "--sans", "--mono"):
-        listed = re.search(rf"{variable}: ([^;]+);", css)
+        listed = re.search(rf"{variable}:\s*([^;]+);", css)
         assert listed is not None
         own, *others = re.findall(r'"([^"]+)"', listed[1])
         assert {own, *others} <= families

@@ -124,7 +124,7 @@ def test_tokens_are_coloured_by_the_checked_properties_alone() -> None:
 
 def test_every_class_of_the_highlighter_has_a_colour() -> None:
     css = code_rules()
-    coloured = " ".join(re.findall(r":is\(([^)]*)\) \{ color", css))
+    coloured = " ".join(re.findall(r":is\(([^)]*)\)\s*\{\s*color", css))
     known = set(re.findall(r"\.(\w+)", coloured))
     assert {name for name in STANDARD_TYPES.values() if name} - known == set()
 
