@@ -118,7 +118,7 @@ LEARNML_REDUCE(__reduce_min_sync, unsigned, a < b ? a : b)
 LEARNML_REDUCE(__reduce_min_sync, int, a < b ? a : b)
 LEARNML_REDUCE(__reduce_max_sync, unsigned, a > b ? a : b)
 LEARNML_REDUCE(__reduce_max_sync, int, a > b ? a : b)
-LEARNML_REDUCE(__reduce_and_sync, unsigned, a & b)
+LEARNML_REDUCE(__reduce_and_sync, unsigned, (a & b))
 LEARNML_REDUCE(__reduce_or_sync, unsigned, a | b)
 LEARNML_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 #undef LEARNML_REDUCE

@@ -202,7 +202,7 @@ inline coalesced_group binary_partition(const coalesced_group &group, bool predi
 LEARNML_OPERATION(plus, a + b)
 LEARNML_OPERATION(less, b < a ? b : a)
 LEARNML_OPERATION(greater, a < b ? b : a)
-LEARNML_OPERATION(bit_and, a & b)
+LEARNML_OPERATION(bit_and, (a & b))
 LEARNML_OPERATION(bit_or, a | b)
 LEARNML_OPERATION(bit_xor, a ^ b)
 #undef LEARNML_OPERATION

@@ -54,7 +54,7 @@ LEARNML_FLOAT2(__fdividef, a / b)
 LEARNML_FLOAT2(__powf, powf(a, b))
 LEARNML_FLOAT2(__fadd_rn, a + b)
 LEARNML_FLOAT2(__fsub_rn, a - b)
-LEARNML_FLOAT2(__fmul_rn, a * b)
+LEARNML_FLOAT2(__fmul_rn, (a * b))
 LEARNML_FLOAT2(__fdiv_rn, a / b)
 #undef LEARNML_FLOAT2
 inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
