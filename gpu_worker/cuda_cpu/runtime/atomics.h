@@ -57,20 +57,20 @@ __attribute__((no_sanitize("thread"))) T add(T *address, T value, int line) {
 
 }  // namespace learnml
 
-#define LEARNML_SCOPES(name)                                                                      \
-  template <class T>                                                                              \
-  T name##_block(T *address, learnml::Given<T> value, int line = __builtin_LINE()) {              \
-    return name(address, value, line);                                                            \
-  }                                                                                               \
-  template <class T>                                                                              \
-  T name##_system(T *address, learnml::Given<T> value, int line = __builtin_LINE()) {             \
-    return name(address, value, line);                                                            \
+#define LEARNML_SCOPES(name)                                                          \
+  template <class T>                                                                  \
+  T name##_block(T *address, learnml::Given<T> value, int line = __builtin_LINE()) {  \
+    return name(address, value, line);                                                \
+  }                                                                                   \
+  template <class T>                                                                  \
+  T name##_system(T *address, learnml::Given<T> value, int line = __builtin_LINE()) { \
+    return name(address, value, line);                                                \
   }
-#define LEARNML_ATOMIC(name, expression)                                                          \
-  template <class T>                                                                              \
-  T name(T *address, learnml::Given<T> value, int line = __builtin_LINE()) {                      \
+#define LEARNML_ATOMIC(name, expression)                                                               \
+  template <class T>                                                                                   \
+  T name(T *address, learnml::Given<T> value, int line = __builtin_LINE()) {                           \
     return learnml::update(address, [value](T old) -> T { return static_cast<T>(expression); }, line); \
-  }                                                                                               \
+  }                                                                                                    \
   LEARNML_SCOPES(name)
 template <class T>
 T atomicAdd(T *address, learnml::Given<T> value, int line = __builtin_LINE()) {

@@ -12,9 +12,7 @@ inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
 inline int __syncthreads_or(int predicate, int line = __builtin_LINE()) {
   return learnml_barrier(learnml::OR, predicate, line);
 }
-inline void __syncwarp(unsigned mask = 0xffffffffu, int line = __builtin_LINE()) {
-  learnml_warp_barrier(mask, line);
-}
+inline void __syncwarp(unsigned mask = 0xffffffffu, int line = __builtin_LINE()) { learnml_warp_barrier(mask, line); }
 
 namespace learnml {
 
@@ -46,7 +44,8 @@ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, int lin
 template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, int line = __builtin_LINE()) {
   const unsigned own = learnml::lane();
-  return learnml::exchange(mask, value, (own & (width - 1u)) + delta < static_cast<unsigned>(width) ? own + delta : own, line);
+  return learnml::exchange(mask, value, (own & (width - 1u)) + delta < static_cast<unsigned>(width) ? own + delta : own,
+                           line);
 }
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, int line = __builtin_LINE()) {
@@ -108,8 +107,8 @@ T reduce_lanes(unsigned mask, T value, F combine, int line) {
 
 }  // namespace learnml
 
-#define LEARNML_REDUCE(name, type, expression)                                               \
-  inline type name(unsigned mask, type value, int line = __builtin_LINE()) {                 \
+#define LEARNML_REDUCE(name, type, expression)                                                  \
+  inline type name(unsigned mask, type value, int line = __builtin_LINE()) {                    \
     return learnml::reduce_lanes(mask, value, [](type a, type b) { return expression; }, line); \
   }
 LEARNML_REDUCE(__reduce_add_sync, unsigned, a + b)

@@ -27,10 +27,10 @@ LEARNML_LOAD(__ldcs)
 LEARNML_LOAD(__ldcv)
 LEARNML_LOAD(__ldlu)
 #undef LEARNML_LOAD
-#define LEARNML_STORE(name)                                                               \
-  template <class T>                                                                      \
-  void name(T *address, std::common_type_t<T> value, int line = __builtin_LINE()) {       \
-    learnml::store(address, value, line);                                                 \
+#define LEARNML_STORE(name)                                                         \
+  template <class T>                                                                \
+  void name(T *address, std::common_type_t<T> value, int line = __builtin_LINE()) { \
+    learnml::store(address, value, line);                                           \
   }
 LEARNML_STORE(__stwb)
 LEARNML_STORE(__stcg)

@@ -49,7 +49,8 @@ int main(int count, char **words) {
   const Rules handled = {all, TCP};
   const int rules = static_cast<int>(syscall(CREATE, &handled, version < 4 ? 8 : sizeof handled, 0));
   if (rules < 0) fail("no rules");
-  for (const char *path : {"/usr", "/bin", "/lib", "/lib32", "/lib64"}) allow(rules, path, EXECUTE | READ_FILE | READ_FOLDER);
+  for (const char *path : {"/usr", "/bin", "/lib", "/lib32", "/lib64"})
+    allow(rules, path, EXECUTE | READ_FILE | READ_FOLDER);
   allow(rules, "/dev/null", READ_FILE | WRITE_FILE);
   allow(rules, words[1], all & ~EXECUTE);
   for (int i = 2; i < program; i++) allow(rules, words[i], EXECUTE | READ_FILE | READ_FOLDER);

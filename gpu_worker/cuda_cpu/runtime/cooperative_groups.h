@@ -19,9 +19,10 @@ class thread_block {
 inline thread_block this_thread_block() { return {}; }
 
 // All blocks of a launch. They run one after another here, so none can wait for the others.
-#define LEARNML_NO_GRID_BARRIER                                                                             \
-  __attribute__((error("Blocks run one after another on a processor, so a kernel cannot wait for all of them here. " \
-                       "End the kernel, and do the rest in a second one.")))
+#define LEARNML_NO_GRID_BARRIER                                                                           \
+  __attribute__((                                                                                         \
+      error("Blocks run one after another on a processor, so a kernel cannot wait for all of them here. " \
+            "End the kernel, and do the rest in a second one.")))
 class grid_group {
  public:
   LEARNML_NO_GRID_BARRIER void sync() const;
@@ -194,10 +195,10 @@ inline coalesced_group binary_partition(const coalesced_group &group, bool predi
   return coalesced_group(predicate ? set : group.lanes() & ~set, predicate, 2);
 }
 
-#define LEARNML_OPERATION(name, expression)                  \
-  template <class T>                                         \
-  struct name {                                              \
-    T operator()(T a, T b) const { return expression; }      \
+#define LEARNML_OPERATION(name, expression)             \
+  template <class T>                                    \
+  struct name {                                         \
+    T operator()(T a, T b) const { return expression; } \
   };
 LEARNML_OPERATION(plus, a + b)
 LEARNML_OPERATION(less, b < a ? b : a)
@@ -211,7 +212,8 @@ LEARNML_OPERATION(bit_xor, a ^ b)
 // order of their ranks.
 template <class Group, class T, class F>
 T reduce(const Group &group, T value, F combine, int line = __builtin_LINE()) {
-  static_assert(std::is_base_of_v<coalesced_group, Group>, "reduce takes a tile of at most 32 threads, or a coalesced_group; not a block");
+  static_assert(std::is_base_of_v<coalesced_group, Group>,
+                "reduce takes a tile of at most 32 threads, or a coalesced_group; not a block");
   const unsigned size = group.size(), rank = group.thread_rank();
   if ((size & (size - 1)) == 0) {
     for (unsigned step = size / 2; step; step /= 2)
@@ -226,7 +228,8 @@ T reduce(const Group &group, T value, F combine, int line = __builtin_LINE()) {
 
 template <class Group, class T, class F = plus<T>>
 T inclusive_scan(const Group &group, T value, F combine = {}, int line = __builtin_LINE()) {
-  static_assert(std::is_base_of_v<coalesced_group, Group>, "a scan takes a tile of at most 32 threads, or a coalesced_group; not a block");
+  static_assert(std::is_base_of_v<coalesced_group, Group>,
+                "a scan takes a tile of at most 32 threads, or a coalesced_group; not a block");
   for (unsigned step = 1; step < group.size(); step *= 2) {
     const T other = group.shfl_up(value, step, line);
     if (step <= group.thread_rank()) value = combine(value, other);

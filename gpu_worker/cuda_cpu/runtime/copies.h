@@ -2,11 +2,11 @@
 // that the compiler hooks itself; a structure that is assigned has hooks, whatever its size.
 #pragma once
 
-#define LEARNML_COPY(name, with)                                                                  \
-  __attribute__((always_inline)) inline void *learnml_##name(void *to, const void *from, size_t bytes, \
-                                                             int line = __builtin_LINE()) {       \
+#define LEARNML_COPY(name, with)                                                                            \
+  __attribute__((always_inline)) inline void *learnml_##name(void *to, const void *from, size_t bytes,      \
+                                                             int line = __builtin_LINE()) {                 \
     if (__builtin_constant_p(bytes) && bytes <= 16 && !(bytes & (bytes - 1))) return with(to, from, bytes); \
-    return learnml_copy(to, from, bytes, line);                                                   \
+    return learnml_copy(to, from, bytes, line);                                                             \
   }
 LEARNML_COPY(memcpy, __builtin_memcpy)
 LEARNML_COPY(memmove, __builtin_memmove)

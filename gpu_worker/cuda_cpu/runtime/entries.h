@@ -67,9 +67,12 @@ struct Entry<Kernel> {
     memcpy(bytes, argument, sizeof(T));
     return *reinterpret_cast<T *>(bytes);
   }
-  __attribute__((no_sanitize("thread"))) static void call(void **arguments) { unpack(arguments, std::index_sequence_for<A...>{}); }
+  __attribute__((no_sanitize("thread"))) static void call(void **arguments) {
+    unpack(arguments, std::index_sequence_for<A...>{});
+  }
   static KernelEntry named(const char *name, const char *text, int64_t most_threads, uint32_t first, uint32_t last) {
-    return {name, &call, parameters, sizeof...(A), reinterpret_cast<void (*)()>(Kernel), text, most_threads, first, last};
+    return {name, &call,        parameters, sizeof...(A), reinterpret_cast<void (*)()>(Kernel),
+            text, most_threads, first,      last};
   }
 };
 
@@ -80,15 +83,18 @@ struct Entry<Kernel> {
 #define LEARNML_ENTRIES extern "C" __attribute__((visibility("default"))) const learnml::KernelEntry learnml_kernels[]
 // What is offered is named in a function, of the number `place`, beside it: from outside of its
 // namespace its name may be one of the C library's as well, such as gamma.
-#define LEARNML_ENTRY(place, kernel, name, parameters, most_threads, first, last)                  \
-  inline learnml::KernelEntry learnml_entry_##place() {                                            \
+#define LEARNML_ENTRY(place, kernel, name, parameters, most_threads, first, last)                                 \
+  inline learnml::KernelEntry learnml_entry_##place() {                                                           \
     return learnml::Entry<&LEARNML_BARE kernel>::named(name, parameters, LEARNML_BARE most_threads, first, last); \
   }
 #define LEARNML_BARE(...) __VA_ARGS__
 #define LEARNML_VARIABLES extern "C" __attribute__((visibility("default"))) const learnml::GlobalEntry learnml_globals[]
-#define LEARNML_VARIABLE(place, variable, name, constant)                                              \
-  inline learnml::GlobalEntry learnml_variable_##place() {                                             \
-    return {name, const_cast<void *>(reinterpret_cast<const volatile void *>(&variable)), sizeof variable, \
-            sizeof(learnml::Element<decltype(variable)>),                                              \
-            learnml::granule_of<learnml::Element<decltype(variable)>>(), constant};                    \
+#define LEARNML_VARIABLE(place, variable, name, constant)                           \
+  inline learnml::GlobalEntry learnml_variable_##place() {                          \
+    return {name,                                                                   \
+            const_cast<void *>(reinterpret_cast<const volatile void *>(&variable)), \
+            sizeof variable,                                                        \
+            sizeof(learnml::Element<decltype(variable)>),                           \
+            learnml::granule_of<learnml::Element<decltype(variable)>>(),            \
+            constant};                                                              \
   }

@@ -76,50 +76,60 @@ LEARNML_INLINE float wide(__nv_bfloat16 x) { return __bfloat162float(x); }
 template <class T>
 T narrow(float x);
 template <>
-LEARNML_INLINE __half narrow<__half>(float x) { return __float2half_rn(x); }
+LEARNML_INLINE __half narrow<__half>(float x) {
+  return __float2half_rn(x);
+}
 template <>
-LEARNML_INLINE __nv_bfloat16 narrow<__nv_bfloat16>(float x) { return __float2bfloat16_rn(x); }
+LEARNML_INLINE __nv_bfloat16 narrow<__nv_bfloat16>(float x) {
+  return __float2bfloat16_rn(x);
+}
 
 }  // namespace learnml
 
-#define LEARNML_OPERATORS(T)                                                                          \
-  LEARNML_INLINE T operator+(T a, T b) { return learnml::watched_add(a, b, 0); }                         \
-  LEARNML_INLINE T operator-(T a, T b) { return __hsub(a, b); }                                       \
-  LEARNML_INLINE T operator*(T a, T b) { return __hmul(a, b); }                                       \
-  LEARNML_INLINE T operator/(T a, T b) { return __hdiv(a, b); }                                       \
-  LEARNML_INLINE T &operator+=(T &a, T b) { return a = learnml::watched_add(a, b, 0); }                  \
-  LEARNML_INLINE T &operator-=(T &a, T b) { return a = __hsub(a, b); }                                \
-  LEARNML_INLINE T &operator*=(T &a, T b) { return a = __hmul(a, b); }                                \
-  LEARNML_INLINE T &operator/=(T &a, T b) { return a = __hdiv(a, b); }                                \
-  LEARNML_INLINE T operator+(T a) { return a; }                                                       \
-  LEARNML_INLINE T operator-(T a) { return __hneg(a); }                                               \
-  LEARNML_INLINE bool operator==(T a, T b) { return __heq(a, b); }                                    \
-  LEARNML_INLINE bool operator!=(T a, T b) { return __hneu(a, b); }                                   \
-  LEARNML_INLINE bool operator<(T a, T b) { return __hlt(a, b); }                                     \
-  LEARNML_INLINE bool operator>(T a, T b) { return __hgt(a, b); }                                     \
-  LEARNML_INLINE bool operator<=(T a, T b) { return __hle(a, b); }                                    \
+#define LEARNML_OPERATORS(T)                                                            \
+  LEARNML_INLINE T operator+(T a, T b) { return learnml::watched_add(a, b, 0); }        \
+  LEARNML_INLINE T operator-(T a, T b) { return __hsub(a, b); }                         \
+  LEARNML_INLINE T operator*(T a, T b) { return __hmul(a, b); }                         \
+  LEARNML_INLINE T operator/(T a, T b) { return __hdiv(a, b); }                         \
+  LEARNML_INLINE T &operator+=(T &a, T b) { return a = learnml::watched_add(a, b, 0); } \
+  LEARNML_INLINE T &operator-=(T &a, T b) { return a = __hsub(a, b); }                  \
+  LEARNML_INLINE T &operator*=(T &a, T b) { return a = __hmul(a, b); }                  \
+  LEARNML_INLINE T &operator/=(T &a, T b) { return a = __hdiv(a, b); }                  \
+  LEARNML_INLINE T operator+(T a) { return a; }                                         \
+  LEARNML_INLINE T operator-(T a) { return __hneg(a); }                                 \
+  LEARNML_INLINE bool operator==(T a, T b) { return __heq(a, b); }                      \
+  LEARNML_INLINE bool operator!=(T a, T b) { return __hneu(a, b); }                     \
+  LEARNML_INLINE bool operator<(T a, T b) { return __hlt(a, b); }                       \
+  LEARNML_INLINE bool operator>(T a, T b) { return __hgt(a, b); }                       \
+  LEARNML_INLINE bool operator<=(T a, T b) { return __hle(a, b); }                      \
   LEARNML_INLINE bool operator>=(T a, T b) { return __hge(a, b); }
 LEARNML_OPERATORS(__half)
 LEARNML_OPERATORS(__nv_bfloat16)
 #undef LEARNML_OPERATORS
 
-#define LEARNML_OPERATORS(T)                                                                          \
-  LEARNML_INLINE T operator+(T a, T b) { return learnml::watched_add2(a, b, 0); }                        \
-  LEARNML_INLINE T operator-(T a, T b) { return __hsub2(a, b); }                                      \
-  LEARNML_INLINE T operator*(T a, T b) { return __hmul2(a, b); }                                      \
-  LEARNML_INLINE T operator/(T a, T b) { return __h2div(a, b); }                                      \
-  LEARNML_INLINE T &operator+=(T &a, T b) { return a = learnml::watched_add2(a, b, 0); }                 \
-  LEARNML_INLINE T &operator-=(T &a, T b) { return a = __hsub2(a, b); }                               \
-  LEARNML_INLINE T &operator*=(T &a, T b) { return a = __hmul2(a, b); }                               \
+#define LEARNML_OPERATORS(T)                                                             \
+  LEARNML_INLINE T operator+(T a, T b) { return learnml::watched_add2(a, b, 0); }        \
+  LEARNML_INLINE T operator-(T a, T b) { return __hsub2(a, b); }                         \
+  LEARNML_INLINE T operator*(T a, T b) { return __hmul2(a, b); }                         \
+  LEARNML_INLINE T operator/(T a, T b) { return __h2div(a, b); }                         \
+  LEARNML_INLINE T &operator+=(T &a, T b) { return a = learnml::watched_add2(a, b, 0); } \
+  LEARNML_INLINE T &operator-=(T &a, T b) { return a = __hsub2(a, b); }                  \
+  LEARNML_INLINE T &operator*=(T &a, T b) { return a = __hmul2(a, b); }                  \
   LEARNML_INLINE T operator-(T a) { return __hneg2(a); }
 LEARNML_OPERATORS(__half2)
 LEARNML_OPERATORS(__nv_bfloat162)
 #undef LEARNML_OPERATORS
 
-#define LEARNML_FUNCTION(name, expression)                                                             \
-  inline __half h##name(__half a) { const float x = learnml::wide(a); return learnml::narrow<__half>(expression); } \
-  inline __nv_bfloat16 h##name(__nv_bfloat16 a) { const float x = learnml::wide(a); return learnml::narrow<__nv_bfloat16>(expression); } \
-  inline __half2 h2##name(__half2 a) { return {h##name(a.x), h##name(a.y)}; }                          \
+#define LEARNML_FUNCTION(name, expression)                                    \
+  inline __half h##name(__half a) {                                           \
+    const float x = learnml::wide(a);                                         \
+    return learnml::narrow<__half>(expression);                               \
+  }                                                                           \
+  inline __nv_bfloat16 h##name(__nv_bfloat16 a) {                             \
+    const float x = learnml::wide(a);                                         \
+    return learnml::narrow<__nv_bfloat16>(expression);                        \
+  }                                                                           \
+  inline __half2 h2##name(__half2 a) { return {h##name(a.x), h##name(a.y)}; } \
   inline __nv_bfloat162 h2##name(__nv_bfloat162 a) { return {h##name(a.x), h##name(a.y)}; }
 LEARNML_FUNCTION(ceil, ceilf(x))
 LEARNML_FUNCTION(cos, cosf(x))
@@ -139,14 +149,14 @@ LEARNML_FUNCTION(tanh, tanhf(x))
 LEARNML_FUNCTION(trunc, truncf(x))
 #undef LEARNML_FUNCTION
 
-#define LEARNML_WAYS(T, name, wide, To, to)                                    \
-  inline To __##name##2##to##_rn(T a) { return __float2##to##_rn(wide(a)); }   \
-  inline To __##name##2##to##_rd(T a) { return __float2##to##_rd(wide(a)); }   \
+#define LEARNML_WAYS(T, name, wide, To, to)                                  \
+  inline To __##name##2##to##_rn(T a) { return __float2##to##_rn(wide(a)); } \
+  inline To __##name##2##to##_rd(T a) { return __float2##to##_rd(wide(a)); } \
   inline To __##name##2##to##_ru(T a) { return __float2##to##_ru(wide(a)); }
-#define LEARNML_ROUND(T, name, wide)                           \
-  LEARNML_WAYS(T, name, wide, int, int)                        \
-  LEARNML_WAYS(T, name, wide, unsigned, uint)                  \
-  LEARNML_WAYS(T, name, wide, long long, ll)                   \
+#define LEARNML_ROUND(T, name, wide)          \
+  LEARNML_WAYS(T, name, wide, int, int)       \
+  LEARNML_WAYS(T, name, wide, unsigned, uint) \
+  LEARNML_WAYS(T, name, wide, long long, ll)  \
   LEARNML_WAYS(T, name, wide, unsigned long long, ull)
 LEARNML_ROUND(__half, half, __half2float)
 LEARNML_ROUND(__nv_bfloat16, bfloat16, __bfloat162float)

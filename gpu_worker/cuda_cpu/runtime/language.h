@@ -49,8 +49,10 @@ static const dim3 &gridDim = learnml::now.grid_size;
 static const int warpSize = 32;
 
 // What it gives here lies in no array, and each access to it would be refused without a reason.
-extern "C" __attribute__((error("A device's heap is not there on a processor. Take shared memory, a local array, " \
-                                "or an array that is passed to the kernel."))) void *malloc(size_t) noexcept;
+extern "C"
+    __attribute__((error("A device's heap is not there on a processor. Take shared memory, a local array, "
+                         "or an array that is passed to the kernel."))) void *
+    malloc(size_t) noexcept;
 #define printf learnml_print
 #undef assert
 #define assert(condition) ((condition) ? void(0) : learnml_trap(__LINE__))

@@ -34,7 +34,8 @@ inline double norm(int count, const double *values) {
 inline float rnormf(int count, const float *values) { return 1.0f / normf(count, values); }
 inline double rnorm(int count, const double *values) { return 1.0 / norm(count, values); }
 
-#define LEARNML_FLOAT1(name, expression) inline float name(float x) { return expression; }
+#define LEARNML_FLOAT1(name, expression) \
+  inline float name(float x) { return expression; }
 LEARNML_FLOAT1(__expf, expf(x))
 LEARNML_FLOAT1(__exp10f, exp10f(x))
 LEARNML_FLOAT1(__logf, logf(x))
@@ -49,7 +50,8 @@ LEARNML_FLOAT1(__fsqrt_rn, sqrtf(x))
 LEARNML_FLOAT1(__frsqrt_rn, static_cast<float>(1.0 / ::sqrt(static_cast<double>(x))))
 LEARNML_FLOAT1(__frcp_rn, 1.0f / x)
 #undef LEARNML_FLOAT1
-#define LEARNML_FLOAT2(name, expression) inline float name(float a, float b) { return expression; }
+#define LEARNML_FLOAT2(name, expression) \
+  inline float name(float a, float b) { return expression; }
 LEARNML_FLOAT2(__fdividef, a / b)
 LEARNML_FLOAT2(__powf, powf(a, b))
 LEARNML_FLOAT2(__fadd_rn, a + b)
@@ -144,7 +146,7 @@ inline float __uint_as_float(unsigned x) { return learnml::bits_as<float>(x); }
 inline long long __double_as_longlong(double x) { return learnml::bits_as<long long>(x); }
 inline double __longlong_as_double(long long x) { return learnml::bits_as<double>(x); }
 
-#define LEARNML_ROUND(From, To, name)                                                    \
+#define LEARNML_ROUND(From, To, name)                                                             \
   inline To __##From##2##name##_rn(From x) { return learnml::to_integer<To>(std::nearbyint(x)); } \
   inline To __##From##2##name##_rz(From x) { return learnml::to_integer<To>(std::trunc(x)); }     \
   inline To __##From##2##name##_rd(From x) { return learnml::to_integer<To>(std::floor(x)); }     \
@@ -176,20 +178,27 @@ inline unsigned __brev(unsigned x) {
   return result;
 }
 inline unsigned long long __brevll(unsigned long long x) {
-  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 | __brev(static_cast<unsigned>(x >> 32));
+  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+         __brev(static_cast<unsigned>(x >> 32));
 }
 inline int __double2hiint(double x) { return static_cast<int>(learnml::bits_as<unsigned long long>(x) >> 32); }
 inline int __double2loint(double x) { return static_cast<int>(learnml::bits_as<unsigned long long>(x)); }
 inline double __hiloint2double(int high, int low) {
-  return learnml::bits_as<double>(static_cast<unsigned long long>(static_cast<unsigned>(high)) << 32 | static_cast<unsigned>(low));
+  return learnml::bits_as<double>(static_cast<unsigned long long>(static_cast<unsigned>(high)) << 32 |
+                                  static_cast<unsigned>(low));
 }
 inline int __rhadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b + 1) >> 1); }
-inline unsigned __urhadd(unsigned a, unsigned b) { return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1); }
-inline unsigned __uhadd(unsigned a, unsigned b) { return static_cast<unsigned>((static_cast<unsigned long long>(a) + b) >> 1); }
+inline unsigned __urhadd(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1);
+}
+inline unsigned __uhadd(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<unsigned long long>(a) + b) >> 1);
+}
 // Four products of bytes, added to a sum that wraps around.
 inline int __dp4a(int a, int b, int sum) {
   auto total = static_cast<unsigned>(sum);
-  for (int i = 0; i < 32; i += 8) total += static_cast<unsigned>(static_cast<signed char>(a >> i) * static_cast<signed char>(b >> i));
+  for (int i = 0; i < 32; i += 8)
+    total += static_cast<unsigned>(static_cast<signed char>(a >> i) * static_cast<signed char>(b >> i));
   return static_cast<int>(total);
 }
 inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
@@ -197,12 +206,20 @@ inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
   return sum;
 }
 inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
-inline unsigned __sad(int a, int b, unsigned sum) { return sum + (a > b ? static_cast<unsigned>(a) - b : static_cast<unsigned>(b) - a); }
+inline unsigned __sad(int a, int b, unsigned sum) {
+  return sum + (a > b ? static_cast<unsigned>(a) - b : static_cast<unsigned>(b) - a);
+}
 inline unsigned __usad(unsigned a, unsigned b, unsigned sum) { return sum + (a > b ? a - b : b - a); }
-inline long long __mul64hi(long long a, long long b) { return static_cast<long long>(static_cast<__int128>(a) * b >> 64); }
-inline int __mul24(int a, int b) { return static_cast<int>(static_cast<unsigned>(a << 8 >> 8) * static_cast<unsigned>(b << 8 >> 8)); }
+inline long long __mul64hi(long long a, long long b) {
+  return static_cast<long long>(static_cast<__int128>(a) * b >> 64);
+}
+inline int __mul24(int a, int b) {
+  return static_cast<int>(static_cast<unsigned>(a << 8 >> 8) * static_cast<unsigned>(b << 8 >> 8));
+}
 inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long long>(a) * b >> 32); }
-inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32); }
+inline unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
+}
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }

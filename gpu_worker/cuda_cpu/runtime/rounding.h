@@ -17,29 +17,37 @@ __attribute__((no_sanitize("thread"))) T rounded(int mode, F compute, From... va
 
 }  // namespace learnml
 
-#define LEARNML_MODES(define, ...)           \
-  define(rd, FE_DOWNWARD, __VA_ARGS__)       \
-  define(ru, FE_UPWARD, __VA_ARGS__)         \
-  define(rz, FE_TOWARDZERO, __VA_ARGS__)
-#define LEARNML_DIRECTED(letters, mode, T, add, sub, mul, div, fused, reciprocal, root, fma, sqrt)                  \
-  inline T add##_##letters(T a, T b) { return learnml::rounded<T>(mode, [](auto &x, auto &y) { return x + y; }, a, b); } \
-  inline T sub##_##letters(T a, T b) { return learnml::rounded<T>(mode, [](auto &x, auto &y) { return x - y; }, a, b); } \
-  inline T mul##_##letters(T a, T b) { return learnml::rounded<T>(mode, [](auto &x, auto &y) { return x * y; }, a, b); } \
-  inline T div##_##letters(T a, T b) { return learnml::rounded<T>(mode, [](auto &x, auto &y) { return x / y; }, a, b); } \
-  inline T fused##_##letters(T a, T b, T c) {                                                                       \
-    return learnml::rounded<T>(mode, [](auto &x, auto &y, auto &z) { return fma(x, y, z); }, a, b, c);              \
-  }                                                                                                                 \
-  inline T reciprocal##_##letters(T a) { return div##_##letters(1, a); }                                            \
-  inline T root##_##letters(T a) { return learnml::rounded<T>(mode, [](auto &x) { return sqrt(x); }, a); }
+#define LEARNML_MODES(define, ...) \
+  define(rd, FE_DOWNWARD, __VA_ARGS__) define(ru, FE_UPWARD, __VA_ARGS__) define(rz, FE_TOWARDZERO, __VA_ARGS__)
+#define LEARNML_DIRECTED(letters, mode, T, add, sub, mul, div, fused, reciprocal, root, fma, sqrt)     \
+  inline T add##_##letters(T a, T b) {                                                                 \
+    return learnml::rounded<T>(mode, [](auto &x, auto &y) { return x + y; }, a, b);                    \
+  }                                                                                                    \
+  inline T sub##_##letters(T a, T b) {                                                                 \
+    return learnml::rounded<T>(mode, [](auto &x, auto &y) { return x - y; }, a, b);                    \
+  }                                                                                                    \
+  inline T mul##_##letters(T a, T b) {                                                                 \
+    return learnml::rounded<T>(mode, [](auto &x, auto &y) { return x * y; }, a, b);                    \
+  }                                                                                                    \
+  inline T div##_##letters(T a, T b) {                                                                 \
+    return learnml::rounded<T>(mode, [](auto &x, auto &y) { return x / y; }, a, b);                    \
+  }                                                                                                    \
+  inline T fused##_##letters(T a, T b, T c) {                                                          \
+    return learnml::rounded<T>(mode, [](auto &x, auto &y, auto &z) { return fma(x, y, z); }, a, b, c); \
+  }                                                                                                    \
+  inline T reciprocal##_##letters(T a) { return div##_##letters(1, a); }                               \
+  inline T root##_##letters(T a) {                                                                     \
+    return learnml::rounded<T>(mode, [](auto &x) { return sqrt(x); }, a);                              \
+  }
 LEARNML_MODES(LEARNML_DIRECTED, float, __fadd, __fsub, __fmul, __fdiv, __fmaf, __frcp, __fsqrt, fmaf, sqrtf)
 LEARNML_MODES(LEARNML_DIRECTED, double, __dadd, __dsub, __dmul, __ddiv, __fma, __drcp, __dsqrt, ::fma, ::sqrt)
 #undef LEARNML_DIRECTED
 inline double __drcp_rn(double x) { return 1.0 / x; }
 
 // Numbers into types that do not hold all of them.
-#define LEARNML_NARROWED(letters, mode, To, to, From, from)                                        \
-  inline To __##from##2##to##_##letters(From a) {                                                  \
-    return learnml::rounded<To>(mode, [](auto &x) { return static_cast<To>(x); }, a);              \
+#define LEARNML_NARROWED(letters, mode, To, to, From, from)                           \
+  inline To __##from##2##to##_##letters(From a) {                                     \
+    return learnml::rounded<To>(mode, [](auto &x) { return static_cast<To>(x); }, a); \
   }
 LEARNML_MODES(LEARNML_NARROWED, float, float, double, double)
 LEARNML_MODES(LEARNML_NARROWED, float, float, int, int)

@@ -46,9 +46,7 @@ __attribute__((visibility("hidden"))) void *__dso_handle = nullptr;
 __attribute__((visibility("hidden"))) int __cxa_atexit(void (*)(void *), void *, void *) { return 0; }
 }
 
-extern "C" long long learnml_clock() {
-  return learnml::launch ? static_cast<long long>(learnml::launch->steps) : 0;
-}
+extern "C" long long learnml_clock() { return learnml::launch ? static_cast<long long>(learnml::launch->steps) : 0; }
 
 extern "C" __attribute__((visibility("default"))) uint32_t learnml_version() { return learnml::VERSION; }
 

@@ -21,7 +21,8 @@ struct limits_of_sixteen_bits {
 template <>
 struct numeric_limits<__half> : limits_of_sixteen_bits<__half, 0x7bff, 0x0400, 0x1400, 0x7c00, 0x7fff, 11> {};
 template <>
-struct numeric_limits<__nv_bfloat16> : limits_of_sixteen_bits<__nv_bfloat16, 0x7f7f, 0x0080, 0x3c00, 0x7f80, 0x7fff, 8> {};
+struct numeric_limits<__nv_bfloat16>
+    : limits_of_sixteen_bits<__nv_bfloat16, 0x7f7f, 0x0080, 0x3c00, 0x7f80, 0x7fff, 8> {};
 
 }  // namespace std
 
