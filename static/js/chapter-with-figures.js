@@ -42,7 +42,8 @@ function copyFrom(button) {
 const source = button.dataset.copyFrom;
 const text = source ? document.getElementById(source).querySelector("pre").textContent : button.dataset.copy;
 const word = [...button.childNodes].findLast((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
-const label = (word.wrote ??= word.data);
+word.wrote ??= word.data;
+const label = word.wrote;
 const show = (said, isDone) => {
 word.data = said;
 button.classList.toggle("is-done", isDone);
@@ -215,7 +216,10 @@ place = placeOfReader();
 return void requestAnimationFrame(() => whenIdle(next)); // it may not be painted there yet
 }
 const element = left.shift();
-if (!element) return void (root.dataset.laidOut = "");
+if (!element) {
+root.dataset.laidOut = "";
+return;
+}
 element.style.contentVisibility = "visible";
 if (Math.abs(moved()) >= 1) scrollBy({ top: moved(), behavior: "instant" });
 place.scrollY = scrollY;
@@ -253,7 +257,7 @@ join(part, element);
 const light = () => {
 const lit = new Set();
 for (const [element, parts] of joined) {
-if (element.matches(":hover, :focus-within")) parts.forEach((part) => lit.add(part));
+if (element.matches(":hover, :focus-within")) for (const part of parts) lit.add(part);
 }
 for (const element of joined.keys()) element.classList.toggle("lit", lit.has(element));
 };
@@ -368,7 +372,7 @@ function nameOf(element) {
 if (element.dataset.place) return element.dataset.place;
 const heading = element.matches(".part, .question") ? element.querySelector("h2, h3") : element;
 const said = heading.cloneNode(true);
-said.querySelectorAll(".katex-html, annotation").forEach((part) => part.remove());
+for (const part of said.querySelectorAll(".katex-html, annotation")) part.remove();
 return said.textContent.trim();
 }
 function watchPlaces() {
@@ -563,7 +567,7 @@ all.addEventListener("click", () => {
 show(steps.length);
 next.focus({ preventScroll: true });
 });
-steps.forEach((step, index) => step.addEventListener("beforematch", () => show(index + 1)));
+for (const [index, step] of steps.entries()) step.addEventListener("beforematch", () => show(index + 1));
 addEventListener("hashchange", showHash);
 show(shown);
 controls.hidden = false;
@@ -614,7 +618,9 @@ basis.push(rest.map((value) => value / length));
 const output = target.map(() => 0);
 for (const unit of basis) {
 const along = dot(unit, target);
-unit.forEach((value, place) => (output[place] += along * value));
+unit.forEach((value, place) => {
+output[place] += along * value;
+});
 }
 return output;
 }
@@ -627,12 +633,12 @@ const text = Math.abs(value).toFixed(decimals);
 return (value < 0 && Number(text) ? "−" : "") + text;
 }
 function power(exponent) {
-return "10" + [...String(exponent)].map((sign) => SUPERSCRIPTS[sign]).join("");
+return `10${[...String(exponent)].map((sign) => SUPERSCRIPTS[sign]).join("")}`;
 }
 function shown(value, digits = 4) {
 if (value === 0) return "0";
 const sign = value < 0 ? "−" : "";
-if (!Number.isFinite(value)) return sign + "∞";
+if (!Number.isFinite(value)) return `${sign}∞`;
 const [mantissa, exponent] = Math.abs(value)
 .toExponential(digits - 1)
 .split("e");
@@ -642,7 +648,7 @@ return sign + fixed(Math.abs(value), Math.max(0, digits - 1 - exponent));
 return `${sign}${mantissa}\u00a0×\u00a0${power(Number(exponent))}`;
 }
 function percent(share) {
-return shown(100 * share, 3) + "%";
+return `${shown(100 * share, 3)}%`;
 }
 function row(values, decimals = 3) {
 return `(${values.map((value) => fixed(value, decimals)).join(", ")})`;
@@ -801,7 +807,7 @@ tamed: gain === SMALL_GAIN && depth === plain.length - 1,
 },
 };
 }
-const drag = (data, state, [depth]) => ({ depth });
+const drag = (_data, _state, [depth]) => ({ depth });
 return { view, drag };
 })();
 const kinds_scale_law = (() => {
@@ -887,7 +893,7 @@ edge: shown(edge, 3),
 goals: { off: near, moved: near && Math.abs(state.eps - Math.log10(startEps)) > 0.5 },
 };
 }
-const drag = (data, state, [alpha]) => ({ alpha: Math.log10(alpha) });
+const drag = (_data, _state, [alpha]) => ({ alpha: Math.log10(alpha) });
 return { view, drag };
 })();
 const kinds_softmax_temperature = (() => {
@@ -978,13 +984,13 @@ return { target, output, error };
 }
 const known = {};
 function supErrors(name, activation) {
-return (known[`${name} ${activation}`] ??= range(MOST_UNITS, (place) =>
-Math.max(...fit(name, activation, place + 1).error),
-));
+const key = `${name} ${activation}`;
+known[key] ??= range(MOST_UNITS, (place) => Math.max(...fit(name, activation, place + 1).error));
+return known[key];
 }
 const visible = (error) => (error > NO_ERROR ? error : ERROR_LOW * ERROR_LOW);
 const written = (error) => (error > NO_ERROR ? shown(error) : "0");
-function view(data, { function: name, activation, units }) {
+function view(_data, { function: name, activation, units }) {
 const { target, output, error } = fit(name, activation, units);
 const errors = supErrors(name, activation);
 const sup = errors[units - 1];
@@ -1015,7 +1021,7 @@ jump: name === "step" && units >= 30,
 },
 };
 }
-const drag = (data, state, [units]) => ({ units });
+const drag = (_data, _state, [units]) => ({ units });
 return { view, drag };
 })();
 const main = (() => {

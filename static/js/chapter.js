@@ -41,7 +41,8 @@ function copyFrom(button) {
 const source = button.dataset.copyFrom;
 const text = source ? document.getElementById(source).querySelector("pre").textContent : button.dataset.copy;
 const word = [...button.childNodes].findLast((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
-const label = (word.wrote ??= word.data);
+word.wrote ??= word.data;
+const label = word.wrote;
 const show = (said, isDone) => {
 word.data = said;
 button.classList.toggle("is-done", isDone);
@@ -214,7 +215,10 @@ place = placeOfReader();
 return void requestAnimationFrame(() => whenIdle(next)); // it may not be painted there yet
 }
 const element = left.shift();
-if (!element) return void (root.dataset.laidOut = "");
+if (!element) {
+root.dataset.laidOut = "";
+return;
+}
 element.style.contentVisibility = "visible";
 if (Math.abs(moved()) >= 1) scrollBy({ top: moved(), behavior: "instant" });
 place.scrollY = scrollY;
@@ -252,7 +256,7 @@ join(part, element);
 const light = () => {
 const lit = new Set();
 for (const [element, parts] of joined) {
-if (element.matches(":hover, :focus-within")) parts.forEach((part) => lit.add(part));
+if (element.matches(":hover, :focus-within")) for (const part of parts) lit.add(part);
 }
 for (const element of joined.keys()) element.classList.toggle("lit", lit.has(element));
 };
@@ -367,7 +371,7 @@ function nameOf(element) {
 if (element.dataset.place) return element.dataset.place;
 const heading = element.matches(".part, .question") ? element.querySelector("h2, h3") : element;
 const said = heading.cloneNode(true);
-said.querySelectorAll(".katex-html, annotation").forEach((part) => part.remove());
+for (const part of said.querySelectorAll(".katex-html, annotation")) part.remove();
 return said.textContent.trim();
 }
 function watchPlaces() {
@@ -562,7 +566,7 @@ all.addEventListener("click", () => {
 show(steps.length);
 next.focus({ preventScroll: true });
 });
-steps.forEach((step, index) => step.addEventListener("beforematch", () => show(index + 1)));
+for (const [index, step] of steps.entries()) step.addEventListener("beforematch", () => show(index + 1));
 addEventListener("hashchange", showHash);
 show(shown);
 controls.hidden = false;

@@ -4,6 +4,7 @@
 
 const INDENT = "    ";
 // Spaces of other kinds, what has no shape, and what turns the direction of text: nobody sees them otherwise.
+// biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for by itself
 const HIDDEN = /[\u00a0\u034f\u115f\u1160\u1680\u180e\u2000-\u200b\u202a-\u202f\u205f-\u206f\u3000\u3164\uffa0]/g;
 const NEAR = "600px 0px"; // how far below the window a field counts as near
 

@@ -16,7 +16,9 @@ function update() {
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const rms = Math.sqrt(mean(row.map((x) => x * x)) + EPS);
   const result = row.map((x) => x / rms);
-  all("y").forEach((output, place) => (output.value = result[place].toFixed(3)));
+  all("y").forEach((output, place) => {
+    output.value = result[place].toFixed(3);
+  });
   all("rms")[0].value = rms.toFixed(3);
   all("square")[0].value = mean(result.map((y) => y * y)).toFixed(3);
 }

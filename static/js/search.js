@@ -105,7 +105,9 @@ function links() {
 
 function select(number) {
   selected = number;
-  links().forEach((link, n) => link.setAttribute("aria-selected", String(n === number)));
+  links().forEach((link, n) => {
+    link.setAttribute("aria-selected", String(n === number));
+  });
   const link = links()[number];
   if (link) {
     input.setAttribute("aria-activedescendant", link.id);

@@ -50,7 +50,8 @@ function copyFrom(button) {
   const source = button.dataset.copyFrom;
   const text = source ? document.getElementById(source).querySelector("pre").textContent : button.dataset.copy;
   const word = [...button.childNodes].findLast((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
-  const label = (word.wrote ??= word.data);
+  word.wrote ??= word.data;
+  const label = word.wrote;
   const show = (said, isDone) => {
     word.data = said;
     button.classList.toggle("is-done", isDone);

@@ -29,7 +29,10 @@ export function layOutWhileIdle() {
       return void requestAnimationFrame(() => whenIdle(next)); // it may not be painted there yet
     }
     const element = left.shift();
-    if (!element) return void (root.dataset.laidOut = "");
+    if (!element) {
+      root.dataset.laidOut = "";
+      return;
+    }
     element.style.contentVisibility = "visible";
     if (Math.abs(moved()) >= 1) scrollBy({ top: moved(), behavior: "instant" });
     place.scrollY = scrollY;

@@ -18,7 +18,7 @@ export function lightTogether() {
   const light = () => {
     const lit = new Set();
     for (const [element, parts] of joined) {
-      if (element.matches(":hover, :focus-within")) parts.forEach((part) => lit.add(part));
+      if (element.matches(":hover, :focus-within")) for (const part of parts) lit.add(part);
     }
     for (const element of joined.keys()) element.classList.toggle("lit", lit.has(element));
   };

@@ -22,7 +22,7 @@ function nameOf(element) {
   if (element.dataset.place) return element.dataset.place;
   const heading = element.matches(".part, .question") ? element.querySelector("h2, h3") : element;
   const said = heading.cloneNode(true);
-  said.querySelectorAll(".katex-html, annotation").forEach((part) => part.remove());
+  for (const part of said.querySelectorAll(".katex-html, annotation")) part.remove();
   return said.textContent.trim();
 }
 

@@ -42,7 +42,7 @@ export function stepThrough() {
     show(steps.length);
     next.focus({ preventScroll: true });
   });
-  steps.forEach((step, index) => step.addEventListener("beforematch", () => show(index + 1)));
+  for (const [index, step] of steps.entries()) step.addEventListener("beforematch", () => show(index + 1));
   addEventListener("hashchange", showHash);
   show(shown);
   controls.hidden = false;

@@ -33,7 +33,9 @@ export function project(columns, target) {
   const output = target.map(() => 0);
   for (const unit of basis) {
     const along = dot(unit, target);
-    unit.forEach((value, place) => (output[place] += along * value));
+    unit.forEach((value, place) => {
+      output[place] += along * value;
+    });
   }
   return output;
 }

@@ -10,14 +10,14 @@ export function fixed(value, decimals) {
 
 /** 10 raised to a whole number: 10⁻⁶. */
 export function power(exponent) {
-  return "10" + [...String(exponent)].map((sign) => SUPERSCRIPTS[sign]).join("");
+  return `10${[...String(exponent)].map((sign) => SUPERSCRIPTS[sign]).join("")}`;
 }
 
 /** With so many significant digits: 0.02739, 12.00, 1.20 × 10⁻⁶. */
 export function shown(value, digits = 4) {
   if (value === 0) return "0";
   const sign = value < 0 ? "−" : "";
-  if (!Number.isFinite(value)) return sign + "∞";
+  if (!Number.isFinite(value)) return `${sign}∞`;
   const [mantissa, exponent] = Math.abs(value)
     .toExponential(digits - 1)
     .split("e");
@@ -29,7 +29,7 @@ export function shown(value, digits = 4) {
 
 /** A share of one as per cent: 8.80%. */
 export function percent(share) {
-  return shown(100 * share, 3) + "%";
+  return `${shown(100 * share, 3)}%`;
 }
 
 /** A row of numbers: (0.365, 0.730). */

@@ -46,4 +46,4 @@ export function view({ variances }, state) {
   };
 }
 
-export const drag = (data, state, [depth]) => ({ depth });
+export const drag = (_data, _state, [depth]) => ({ depth });

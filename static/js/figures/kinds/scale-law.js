@@ -87,4 +87,4 @@ export function view({ x, eps: startEps }, state) {
   };
 }
 
-export const drag = (data, state, [alpha]) => ({ alpha: Math.log10(alpha) });
+export const drag = (_data, _state, [alpha]) => ({ alpha: Math.log10(alpha) });

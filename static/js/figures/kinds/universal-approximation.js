@@ -43,15 +43,15 @@ const known = {};
 
 /** The largest error for 1, 2, ... hidden units; forty fits, done once for each pair. */
 function supErrors(name, activation) {
-  return (known[`${name} ${activation}`] ??= range(MOST_UNITS, (place) =>
-    Math.max(...fit(name, activation, place + 1).error),
-  ));
+  const key = `${name} ${activation}`;
+  known[key] ??= range(MOST_UNITS, (place) => Math.max(...fit(name, activation, place + 1).error));
+  return known[key];
 }
 
 const visible = (error) => (error > NO_ERROR ? error : ERROR_LOW * ERROR_LOW);
 const written = (error) => (error > NO_ERROR ? shown(error) : "0");
 
-export function view(data, { function: name, activation, units }) {
+export function view(_data, { function: name, activation, units }) {
   const { target, output, error } = fit(name, activation, units);
   const errors = supErrors(name, activation);
   const sup = errors[units - 1];
@@ -84,4 +84,4 @@ export function view(data, { function: name, activation, units }) {
   };
 }
 
-export const drag = (data, state, [units]) => ({ units });
+export const drag = (_data, _state, [units]) => ({ units });
