@@ -294,8 +294,13 @@ def with_tools(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         shutil.copy(checkout / "requirements" / lock, tools.parent / "lock.txt")
         (tools.parent / "python-version.txt").write_text("Python 3.11.2\n")
         stand_in(tools / "python", PYTHON)
-    for name in ("ruff", "djlint", "lint-imports"):
+    for name in ("ruff", "djlint", "lint-imports", "clang-format", "shellcheck", "shfmt"):
         stand_in(tools / name, "exit 0")
+    node_tools = checkout / "node_modules" / ".bin"
+    node_tools.mkdir(parents=True)
+    (checkout / "package-lock.json").write_text("{}\n")
+    (checkout / "node_modules" / "lock.json").write_text("{}\n")
+    stand_in(node_tools / "biome", 'eval "${BIOME:-exit 0}"')
     stand_in(tools / "mypy", 'eval "$MYPY"')
     monkeypatch.setenv("PYTEST", "echo tests ended")
     monkeypatch.setenv("POSTGRES", "echo with PostgreSQL as well")
@@ -327,6 +332,27 @@ def test_what_fails_beside_the_tests_fails_the_run(
     assert "the reason" in failed.stderr
     assert failed.stderr.splitlines()[-1] == f"Failed: {name}"
     assert left_over(tmp_path) == []
+
+
+def test_a_script_that_is_not_formatted_fails_the_run(with_tools: Path) -> None:
+    failed = run(with_tools, "test", BIOME="echo quiz.js is not formatted; exit 1")
+    assert failed.returncode == 1
+    assert "quiz.js is not formatted" in failed.stdout
+    assert "tests ended" not in failed.stdout
+
+
+def test_tools_of_node_are_installed_where_their_lock_is_another(
+    with_tools: Path, tmp_path: Path
+) -> None:
+    (with_tools / "package-lock.json").write_text('{"another": true}\n')
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    stand_in(programs / "npm", 'echo "npm $*" >&2; mkdir -p node_modules')
+    installed = run(with_tools, "test", PATH=f"{programs}:{os.environ['PATH']}")
+    assert installed.returncode == 0, installed.stderr
+    assert "npm ci --ignore-scripts" in installed.stderr
+    again = run(with_tools, "test", PATH=f"{programs}:{os.environ['PATH']}")
+    assert "npm ci" not in again.stderr
 
 
 def test_failed_tests_end_what_runs_beside_them(with_tools: Path, tmp_path: Path) -> None:
