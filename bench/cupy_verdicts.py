@@ -15,7 +15,7 @@ import numpy as np
 from bench import rounds
 from bench.results import summary
 from gpu_worker.cuda_cpu import Build, building, nvrtc, toolchain
-from gpu_worker.cuda_cpu.device import Memory, Module, Pointer
+from gpu_worker.cupy_cpu.executor import Memory, Module, Pointer
 from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.stored import KINDS, Kind, Stored, stored
 from gpu_worker.judge import grade_source

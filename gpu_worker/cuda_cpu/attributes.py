@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
+from gpu_worker.cupy_cpu.executor.kinds import Kind
 
 PACKED: Final = "LEARNML_PACKED"
 """The prelude's macro for `packed`."""

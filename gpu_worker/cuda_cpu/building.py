@@ -11,9 +11,9 @@ from typing import Final
 
 from gpu_worker.cuda_cpu import lint, messages, options, toolchain
 from gpu_worker.cuda_cpu.cache import Cache
-from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
 from gpu_worker.cuda_cpu.errors import CompileError, CompilerMissingError, refusal
 from gpu_worker.cuda_cpu.translating import Translation, translate
+from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
 from gpu_worker.sandbox import compiling
 from gpu_worker.sandbox.errors import SandboxError
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from gpu_worker.cuda_cpu import attributes
-from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
+from gpu_worker.cupy_cpu.executor.kinds import Kind
 from gpu_worker.unicode_names import named
 
 _TOKEN: Final = re.compile(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
-from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
+from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
+from gpu_worker.cupy_cpu.executor.kinds import Kind, Severity
 
 
 class CompileError(RuntimeError):

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from gpu_worker.cuda_cpu import cleaning
-from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
-from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
 from gpu_worker.cuda_cpu.translating import Translation
+from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
+from gpu_worker.cupy_cpu.executor.kinds import Kind, Severity
 
 _INTEGER_WORDS: Final = (
     r"(?:(?:const|unsigned|signed|long|short|int|size_t|ptrdiff_t|u?int(?:8|16|32|64)_t)\s+){1,6}"

@@ -6,10 +6,10 @@ import re
 from typing import Final
 
 from gpu_worker.cuda_cpu import advice, cleaning, rules
-from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
-from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
 from gpu_worker.cuda_cpu.errors import CompileError
 from gpu_worker.cuda_cpu.translating import SOURCE_NAME
+from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
+from gpu_worker.cupy_cpu.executor.kinds import Kind, Severity
 from gpu_worker.sandbox.compiling import CompilerRun
 
 _ERROR: Final = re.compile(

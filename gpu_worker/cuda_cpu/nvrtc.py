@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final
 
 from gpu_worker.cuda_cpu import cleaning, messages, options, rules, toolchain
-from gpu_worker.cuda_cpu.device.diagnostics import Diagnostic
-from gpu_worker.cuda_cpu.device.kinds import Kind, Severity
 from gpu_worker.cuda_cpu.errors import CompileError, CompilerMissingError
+from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
+from gpu_worker.cupy_cpu.executor.kinds import Kind, Severity
 from gpu_worker.sandbox import compiling
 from gpu_worker.sandbox.errors import SandboxError
 

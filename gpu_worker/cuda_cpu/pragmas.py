@@ -11,8 +11,8 @@ from collections.abc import Container, Sequence
 from typing import Final
 
 from gpu_worker.cuda_cpu.cleaning import CleanSource, Directive
-from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
+from gpu_worker.cupy_cpu.executor.kinds import Kind
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _ARGUMENT: Final = re.compile(r"unroll\b\s*(.*)\Z", re.DOTALL)

@@ -12,8 +12,8 @@ from typing import Final
 
 from gpu_worker.cuda_cpu import attributes, headers, pragmas
 from gpu_worker.cuda_cpu.cleaning import CleanSource, Directive
-from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
+from gpu_worker.cupy_cpu.executor.kinds import Kind
 
 BAR: Final = "this header is not taken"
 """The text of the #error that stands where a condition may leave an include out."""

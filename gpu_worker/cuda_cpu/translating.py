@@ -17,10 +17,10 @@ from gpu_worker.cuda_cpu import (
     poison,
     rules,
 )
-from gpu_worker.cuda_cpu.device.kinds import Kind
 from gpu_worker.cuda_cpu.errors import refusal
 from gpu_worker.cuda_cpu.module_variables import VariableText
 from gpu_worker.cuda_cpu.options import Options
+from gpu_worker.cupy_cpu.executor.kinds import Kind
 
 SOURCE_NAME: Final = "kernel.cu"
 _EXTERN_C: Final = re.compile(r'\bextern\s*"C"\s*')

@@ -10,7 +10,7 @@ import importlib
 from typing import Any, Protocol
 
 from . import findings
-from ._device import Diagnostic, Module
+from .executor import Diagnostic, Module
 
 
 class Answer(Protocol):

@@ -10,7 +10,7 @@ import json
 from typing import Any, Final
 
 from . import traffic
-from ._device import Diagnostic, LaunchReport, cause_rank
+from .executor import Diagnostic, LaunchReport, cause_rank
 from .launch_sums import LaunchSums
 
 MAX_FINDINGS: Final = 32

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ._device import ArrayStructure
 from .dtypes import C_NAMES, FLOATING, is_floating
+from .executor import ArrayStructure
 from .parameters import Parameter
 
 MAX_DIMENSIONS: Final = 8

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from . import compiler, findings, launching, memory, traffic
-from ._device import unwritten_elements
 from .array import backing, ndarray, view
+from .executor import unwritten_elements
 
 
 def connect(builder: Any) -> None:

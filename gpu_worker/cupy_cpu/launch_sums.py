@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from ._device import ArrayTraffic, Counters
+from .executor import ArrayTraffic, Counters
 
 MOST_ARRAYS: Final = 64
 """So many arrays of a kernel are told apart, by place and size. Of others nobody says that a cache

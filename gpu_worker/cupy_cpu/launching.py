@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from . import findings, wrong_arguments
-from ._device import ArrayStructure, Kernel, LaunchError, Pointer, argument_words
 from .array import backing, ndarray
+from .executor import ArrayStructure, Kernel, LaunchError, Pointer, argument_words
 from .memory import DEVICE
 from .pointers import Address
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ._device import Allocation, LaunchReport, Memory
+from .executor import Allocation, LaunchReport, Memory
 
 DEVICE: Final = Memory()
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from . import findings
-from ._device import Diagnostic, Kind, Severity, argument_words
 from .array import ndarray, unwrap
+from .executor import Diagnostic, Kind, Severity, argument_words
 
 if TYPE_CHECKING:
     from .parameters import Parameter

@@ -12,15 +12,11 @@ BUILDS_FOLDER: Final = "LEARNML_BUILDS_FOLDER"
 """Names a folder for built kernels, on a disk from which programs may be loaded."""
 BUILDS_PREFIX: Final = "learnml-builds-"
 _ENGINE: Final = Path(__file__).resolve().parents[1]
-# The part of the executor is a package inside the stand-in, so it is loaded first.
-_FOLDERS: Final = (
-    ("cupy._device", _ENGINE / "cuda_cpu" / "device"),
-    ("cupy", _ENGINE / "cupy_cpu"),
-)
+_FOLDERS: Final = (("cupy", _ENGINE / "cupy_cpu"),)
 
 
 def folders() -> tuple[tuple[str, str], ...]:
-    """Return the packages for runners of the CuPy track with their folders, in order of loading.
+    """Return the packages for runners of the CuPy track, each with its folder.
 
     None where ml_dtypes is not installed: then there is no such track.
     """

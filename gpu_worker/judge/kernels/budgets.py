@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cuda_cpu.device.kinds import Kind
+from gpu_worker.cupy_cpu.executor.kinds import Kind
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import Budget
 from gpu_worker.judge.kernels.counting import MAX_KERNELS

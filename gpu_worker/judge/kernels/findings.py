@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from gpu_worker.cuda_cpu.device import Diagnostic, argument_words, cause_rank
+from gpu_worker.cupy_cpu.executor import Diagnostic, argument_words, cause_rank
 from gpu_worker.judge.cases.case import Case, describe
 from gpu_worker.judge.report import reporting
 from gpu_worker.judge.verdict.kernel_faults import ARGUMENT_REMEDIES, MEANINGS

@@ -28,7 +28,7 @@ from gpu_worker.cuda_cpu import (
     resources,
     unavailable,
 )
-from gpu_worker.cuda_cpu.device import Diagnostic
+from gpu_worker.cupy_cpu.executor import Diagnostic
 from gpu_worker.sandbox.inside import building
 from gpu_worker.sandbox.inside.building import BuildAnswer, BuildRequest
 from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from gpu_worker.cuda_cpu.device import cause_rank
+from gpu_worker.cupy_cpu.executor import cause_rank
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.cases.case import Case, method_at, place_of
 from gpu_worker.judge.cases.reference import expected_results

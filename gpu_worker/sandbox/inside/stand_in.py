@@ -24,10 +24,9 @@ def preload(modules: Sequence[tuple[str, str]], builds: str) -> None:
     global builds_folder
     builds_folder = builds
     before = set(sys.modules)
-    made = [_make(name, folder) for name, folder in modules]
-    for module in made:
-        module.__spec__.loader.exec_module(module)  # type: ignore[union-attr]
-    if made:
+    for name, folder in modules:
+        _load(name, folder)
+    if modules:
         # What the harness needs of it.
         importlib.import_module("cupy.host")
     for name in set(sys.modules) - before:
@@ -46,8 +45,8 @@ def show() -> None:
     sys.modules.update(_hidden)
 
 
-def _make(name: str, folder: str) -> ModuleType:
-    """Return the package, known under its name but not run yet: one may be inside another."""
+def _load(name: str, folder: str) -> None:
+    """Import the package in this folder under its name."""
     spec = importlib.util.spec_from_file_location(
         name, str(Path(folder, "__init__.py")), submodule_search_locations=[folder]
     )
@@ -55,4 +54,4 @@ def _make(name: str, folder: str) -> ModuleType:
         raise ImportError(f"no package {name} in {folder}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    return module
+    spec.loader.exec_module(module)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpu_worker.cuda_cpu import CompileError, compile_source
-from gpu_worker.cuda_cpu.device import (
+from gpu_worker.cupy_cpu.executor import (
     Allocation,
     Diagnostic,
     Kernel,
@@ -21,7 +21,7 @@ from gpu_worker.cuda_cpu.device import (
     Module,
     Pointer,
 )
-from gpu_worker.cuda_cpu.device.report import ORDERS
+from gpu_worker.cupy_cpu.executor.report import ORDERS
 
 KERNEL = 'extern "C" __global__ void f(int *p) { p[0] = VALUE; }\n'
 """To be compiled with something in the place of VALUE."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_worker.cuda_cpu.device import Pointer
+from gpu_worker.cupy_cpu.executor import Pointer
 from gpu_worker.tests.cuda.device import Device
 from gpu_worker.tests.cuda.planting import (
     BLOCK_SUM,

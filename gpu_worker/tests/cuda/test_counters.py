@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gpu_worker.cuda_cpu.device import Access, Counters, unwritten_output
-from gpu_worker.cuda_cpu.device.report import Order
+from gpu_worker.cupy_cpu.executor import Access, Counters, unwritten_output
+from gpu_worker.cupy_cpu.executor.report import Order
 from gpu_worker.tests.cuda.device import Device, kernel
 
 SOURCE = r"""

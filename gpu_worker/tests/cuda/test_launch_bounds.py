@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_worker.cuda_cpu.device import LaunchError
+from gpu_worker.cupy_cpu.executor import LaunchError
 from gpu_worker.tests.cuda.device import Device, module
 
 SOURCE = """

@@ -15,9 +15,9 @@ from gpu_worker.cuda_cpu import (
     options,
     ptxas_options,
 )
-from gpu_worker.cuda_cpu.device import Module
 from gpu_worker.cuda_cpu.nvrtc_options import ALONE, CHOICES, FLAGS
 from gpu_worker.cuda_cpu.translating import translate
+from gpu_worker.cupy_cpu.executor import Module
 from gpu_worker.tests.cuda.nvrtc_answers import PLAIN, answers
 
 NEVER_ASKED = {"--use-pch", "--use-bundled-headers", "--fdevice-time-trace"}

@@ -15,9 +15,9 @@ import pytest
 
 import gpu_worker.cupy_cpu
 from gpu_worker.cuda_cpu import nvrtc
-from gpu_worker.cuda_cpu.device import Kernel, LaunchReport
-from gpu_worker.cuda_cpu.device.report import ORDERS
 from gpu_worker.cupy_cpu import host
+from gpu_worker.cupy_cpu.executor import Kernel, LaunchReport
+from gpu_worker.cupy_cpu.executor.report import ORDERS
 from gpu_worker.exercises import get
 from gpu_worker.exercises.row_launch import C_TYPES, pack_size
 from gpu_worker.judge.cases import families

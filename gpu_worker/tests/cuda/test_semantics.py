@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpu_worker.cuda_cpu import CompileError, compile_source
-from gpu_worker.cuda_cpu.device import LaunchError
+from gpu_worker.cupy_cpu.executor import LaunchError
 from gpu_worker.tests.cuda.device import Device, kernel, module, source
 
 BLOCKS = source("blocks")

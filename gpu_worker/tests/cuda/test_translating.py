@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_worker.cuda_cpu import CompileError, compile_source, headers, nvrtc, rules
-from gpu_worker.cuda_cpu.device import Module
+from gpu_worker.cupy_cpu.executor import Module
 from gpu_worker.tests.cuda.device import KERNEL, refused
 
 LEFT_OUT = """#if 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gpu_worker.cuda_cpu.device import ArrayTraffic, Counters
+from gpu_worker.cupy_cpu.executor import ArrayTraffic, Counters
 from gpu_worker.cupy_cpu.launch_sums import MOST_ARRAYS, LaunchSums
 from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.spec import Budget

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpu_worker.cuda_cpu.device.kinds import Kind as FaultKind
+from gpu_worker.cupy_cpu.executor.kinds import Kind as FaultKind
 from gpu_worker.exercises import get
 from gpu_worker.judge import Graded
 from gpu_worker.judge.cases import casegen

@@ -1,4 +1,4 @@
-"""The device that is not there: memory, modules and launches of kernels for this processor.
+"""The executor: memory, modules and launches of kernels where there is no device.
 
 This half runs beside the learner's code, in the sandbox, and needs NumPy and the standard library
 only. It trusts nothing it loads with more than the process it runs in.
