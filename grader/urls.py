@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from django.urls import path, register_converter
+from django.urls import path
 
-from .models.ids import ALPHABET, PUBLIC_ID_LENGTH
+from . import converters as _converters  # noqa: F401  registers the converter publicid
 from .web import exercise_views, run_views, views
-
-
-class PublicIdConverter:
-    regex = f"[{ALPHABET}]{{{PUBLIC_ID_LENGTH}}}"
-
-    def to_python(self, value: str) -> str:
-        return value
-
-    def to_url(self, value: str) -> str:
-        return value
-
-
-register_converter(PublicIdConverter, "publicid")
 
 app_name = "grader"
 

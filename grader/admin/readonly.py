@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from grader.models import Submission
-from grader.web.hidden_characters import with_hidden_marked
+from grader.presentation.hidden_characters import with_hidden_marked
 
 MAX_SEARCHED_WORDS: Final = 10
 

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from grader.models import Submission
-from grader.web.page import SubmissionPage
+from grader.presentation.page import SubmissionPage
 
 from .serializers import SubmissionSerializer
 

@@ -9,8 +9,8 @@ from rest_framework.request import Request
 
 from gpu_worker.messages import protocol
 from grader.models import Exercise, Graded, Submission
-from grader.web.page import mistake_links
-from grader.web.result_view import ResultView
+from grader.presentation.page import mistake_links
+from grader.presentation.result_view import ResultView
 
 
 class Mistake(protocol.Mistake):

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from courses.models import Chapter
 from grader.limits import MAX_SOURCE_BYTES
 from grader.models import CodeRun, Exercise, RunKind, RunOutcome, RunState, Track
-from grader.web.run_views import RunView
+from grader.presentation.run_result import RunResult
 
 from .fields import SourceField, StrictCharField, StrictSerializer
 
@@ -92,7 +92,7 @@ class RunSerializer(serializers.Serializer[CodeRun]):
         return run.exercise.slug if run.exercise else None
 
     def get_message(self, run: CodeRun) -> str:
-        return f"{RunView(run).label}."
+        return f"{RunResult(run).label}."
 
     @extend_schema_field(LINKS)
     def get_links(self, run: CodeRun) -> dict[str, str]:

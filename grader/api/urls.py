@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from grader import urls as _converters  # noqa: F401  registers the converter publicid
+from grader import converters as _converters  # noqa: F401  registers the converter publicid
 
 from .views import (
     chapters,

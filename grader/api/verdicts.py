@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from grader.models import NodeKind, Outcome, Phase, SubmissionState
 from grader.parity import Agreement
-from grader.web.result_view import ResultView
+from grader.presentation.result_view import ResultView
 
 from .reports import ReportField
 

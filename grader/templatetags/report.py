@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from grader import deadlines
 from grader.models import Submission
-from grader.web.hidden_characters import with_hidden_marked
+from grader.presentation.hidden_characters import with_hidden_marked
 
 register = template.Library()
 

@@ -14,10 +14,10 @@ from django.urls import reverse
 
 from gpu_worker.exercises import get, slugs
 from grader.models import Exercise, Submission
+from grader.presentation.hints import hints as find_hints
+from grader.presentation.words import FAMILIES, LAYOUTS, in_words, inputs_text, layout_text
 from grader.templatetags.speed import roofline
 from grader.tests.messages import full_report, verdict, worker
-from grader.web.hints import hints as find_hints
-from grader.web.words import FAMILIES, LAYOUTS, in_words, inputs_text, layout_text
 
 Submit = Callable[..., Submission]
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from courses.models import Chapter, ChapterCompletion, RequirementMet
 from gpu_worker.messages.protocol import Verdict
-from grader import limits, outcomes, queries, services
+from grader import limits, queries, services
 from grader.models import (
     AttemptState,
     GradingAttempt,
@@ -22,6 +22,7 @@ from grader.models import (
     SubmissionState,
     Track,
 )
+from grader.presentation import outcomes
 from grader.services import Recorded
 from grader.tests.conftest import FakeBroker
 from grader.tests.messages import attempt_of, group, progress, report, verdict, worker

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.safestring import mark_safe
 
 from grader.models import CodeRun, Draft, Exercise, Submission
-from grader.web.hidden_characters import with_hidden_marked
+from grader.presentation.hidden_characters import with_hidden_marked
 
 from .messages import verdict, worker
 

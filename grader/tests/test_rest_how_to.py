@@ -14,9 +14,9 @@ from pytest_django.live_server_helper import LiveServer
 
 from grader import services
 from grader.models import Exercise, Outcome, Submission
+from grader.presentation.page import SubmissionPage
 from grader.tests.conftest import SOURCE
 from grader.tests.messages import verdict, worker
-from grader.web.page import SubmissionPage
 
 HOW_TO = Path(__file__).resolve().parents[2] / "docs" / "how-to"
 PAGES = [HOW_TO / "grade-over-rest.md", HOW_TO / "regrade.md"]

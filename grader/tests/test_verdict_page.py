@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from grader.models import Outcome, Submission
-from grader.outcomes import TEXTS
+from grader.presentation.outcomes import TEXTS
 
 from .messages import full_report, verdict, worker
 

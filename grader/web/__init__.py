@@ -1,1 +1,1 @@
-"""The grader's pages: thin views, the form, and what a submission's page shows."""
+"""The grader's pages: thin views and their form."""

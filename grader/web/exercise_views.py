@@ -19,6 +19,9 @@ from courses.subpath import below_site
 from grader import access, queries, waiting
 from grader.deadlines import deadline_for, is_past
 from grader.models import Draft, Exercise, NodeKind, Submission, Track
+from grader.presentation.page import WHAT_COUNTS
+from grader.presentation.repairs import hidden_text, offer_of, repair_of
+from grader.presentation.result_view import ON_A_GPU
 from grader.registry import find_spec
 from grader.services import keep_draft
 from grader.services import submit as make_submission
@@ -28,8 +31,6 @@ from grader.services.errors import Refused, TooMany
 from . import csp
 from .diff import unified
 from .forms import SubmitForm
-from .page import WHAT_COUNTS
-from .repairs import hidden_text, offer_of, repair_of
 from .requests import (
     bounded_body,
     is_fetch,
@@ -41,7 +42,6 @@ from .requests import (
     signed_out,
     user_of,
 )
-from .result_view import ON_A_GPU
 
 OWN_SUBMISSIONS_SHOWN = 20
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
-from django.utils.functional import cached_property
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -16,14 +13,14 @@ from courses.old_addresses import follows_old_addresses
 from courses.queries import chapter_page
 from gpu_worker.exercises.spec import CODE_LIMITS
 from grader import queries
-from grader.models import CodeRun, Exercise, RunOutcome
+from grader.models import CodeRun, Exercise
+from grader.presentation.run_result import RunResult
 from grader.services import end_late_runs, start_run
 from grader.services.errors import Refused, TooMany
 
 from . import csp
 from .exercise_views import refuse
 from .forms import SubmitForm
-from .repairs import Repair, repair_of
 from .requests import (
     another_account_text,
     bounded_body,
@@ -37,62 +34,6 @@ from .requests import (
     signed_out,
     user_of,
 )
-
-
-class RunView:
-    """One run as its fragment shows it."""
-
-    def __init__(self, run: CodeRun) -> None:
-        self.run = run
-
-    @property
-    def is_final(self) -> bool:
-        return self.run.is_final
-
-    @property
-    def report(self) -> dict[str, Any]:
-        return self.run.report if isinstance(self.run.report, dict) else {}
-
-    @property
-    def is_good(self) -> bool:
-        return self.run.outcome == RunOutcome.COMPLETED
-
-    @cached_property
-    def label(self) -> str:
-        """The result in a few words."""
-        if not self.is_final:
-            return "Waiting for a worker" if self.run.state == "queued" else "Running"
-        cases = self.report.get("cases", [])
-        if cases and self.run.outcome != RunOutcome.NOT_RUN:
-            passed = sum(case["passed"] is True for case in cases)
-            return f"{passed} of {len(cases)} public cases passed"
-        return str(self.run.get_outcome_display())
-
-    @property
-    def line(self) -> int | None:
-        """The line of the learner's source that stopped the run, if one did."""
-        failures = [self.report.get("failure")]
-        failures += [case.get("failure") for case in self.report.get("cases", [])]
-        return next((failure["line"] for failure in failures if failure and failure["line"]), None)
-
-    @property
-    def line_text(self) -> str:
-        lines = self.run.source.split("\n")
-        return lines[self.line - 1].strip(" \t\r") if self.line and self.line <= len(lines) else ""
-
-    @property
-    def milliseconds(self) -> float | None:
-        timings = self.report.get("timings", [])
-        return timings[0]["ms"] if timings else None
-
-    @property
-    def repair(self) -> Repair | None:
-        """The program alone, where what was pasted around it kept it from running."""
-        return repair_of(self.run.source, self.report)
-
-    @property
-    def poll_url(self) -> str:
-        return f"{self.run.get_absolute_url()}?fragment=1"
 
 
 @require_http_methods(["GET", "POST"])
@@ -153,7 +94,7 @@ def run_page(request: HttpRequest, public_id: str) -> HttpResponse:
         raise Http404("There is no such run, it is not yours, or it was deleted after a day.")
     if not run.is_final and end_late_runs(user=user_of(request)):
         run = own.get()
-    view = RunView(run)
+    view = RunResult(run)
     template = "grader/_run.html" if "fragment" in request.GET else "grader/run.html"
     response = render(request, template, {"view": view})
     patch_cache_control(response, private=True, no_store=True)
@@ -189,7 +130,7 @@ def _start(request: HttpRequest, exercise: Exercise | None, here: str) -> HttpRe
         return see_other(run.get_absolute_url())
     # The queue may have been away: then the run has ended already.
     run.refresh_from_db()
-    return render(request, "grader/_run.html", {"view": RunView(run)}, status=201)
+    return render(request, "grader/_run.html", {"view": RunResult(run)}, status=201)
 
 
 def _refused(request: HttpRequest, exercise: Exercise | None, refusal: Refused) -> HttpResponse:

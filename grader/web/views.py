@@ -13,10 +13,10 @@ from django.views.decorators.http import require_GET, require_POST
 from courses.conditional import failed_condition
 from grader import access, queries
 from grader.models import Submission
+from grader.presentation.page import SubmissionPage
 from grader.services import resubmit as resubmit_submission
 from grader.services.errors import Refused
 
-from .page import SubmissionPage
 from .requests import see_other, signed_in, user_of
 
 SUBMISSIONS_PER_PAGE = 50

@@ -10,7 +10,7 @@ from django.test import Client
 
 from gpu_worker.judge import grade_source
 from grader.models import Outcome
-from grader.outcomes import TEXTS
+from grader.presentation.outcomes import TEXTS
 from tests.e2e.content import EPS_OUTSIDE_THE_ROOT
 
 

@@ -16,7 +16,7 @@ from django.test import Client
 from courses.figures.page import figure_page
 from courses.rendering import Source, render_all
 from courses.rendering.clean import clean_html
-from grader.web.page import source_html
+from grader.presentation.page import source_html
 from tests.e2e.content import CHAPTER_PATH
 from tests.platform.instance import PROJECT
 

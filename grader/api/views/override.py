@@ -13,9 +13,9 @@ from grader.api.base import ApiView, caller, problems
 from grader.api.fields import StrictCharField, StrictFloatField, StrictSerializer
 from grader.api.serializers import SubmissionSerializer
 from grader.models import Scope, Submission
+from grader.presentation.page import SubmissionPage
 from grader.services.decide import MAX_REASON_CHARACTERS
 from grader.services.errors import ChangedMeanwhile, ConditionMissing
-from grader.web.page import SubmissionPage
 
 from .submissions import visible
 

@@ -27,8 +27,8 @@ from grader.api.serializers import (
 )
 from grader.deadlines import with_deadline
 from grader.models import Scope, Submission
+from grader.presentation.page import SubmissionPage
 from grader.services.errors import ChangedMeanwhile
-from grader.web.page import SubmissionPage
 
 IF_NONE_MATCH = OpenApiParameter(
     "If-None-Match",

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from django.utils.http import urlencode
 
-from grader import outcomes
 from grader.models import Exercise, Graded, NodeKind, Outcome, Submission, SubmissionState, Track
 from grader.registry import find_spec
 from grader.waiting import Nodes, Waiting
 
+from . import outcomes
 from .hints import NOTHING_KNOWN, hints
 from .places import Place, names_in, places_of
 from .repairs import repair_of

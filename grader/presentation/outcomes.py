@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from .models import Outcome, Phase
+from grader.models import Outcome, Phase
 
 
 @dataclass(frozen=True, slots=True)
