@@ -14,7 +14,8 @@ import numpy as np
 
 from bench import rounds
 from bench.results import summary
-from gpu_worker.cuda_cpu import Build, building, nvrtc, toolchain
+from gpu_worker.cuda_cpu import Build
+from gpu_worker.cuda_cpu.toolchain import building, gxx, nvrtc
 from gpu_worker.cupy_cpu.executor import Memory, Module, Pointer
 from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.stored import KINDS, Kind, Stored, stored
@@ -134,7 +135,7 @@ def measure_times(folder: Path) -> dict[str, Any]:
     """Time building, switching and whole verdicts, one after another; for a machine at rest."""
     with _fresh_builds(folder):
         begun = time.perf_counter()
-        toolchain.kit()
+        gxx.kit()
         kit = time.perf_counter() - begun
         return {
             "unit": "s",
@@ -150,14 +151,14 @@ def _fresh_builds(folder: Path) -> Iterator[None]:
     """Build into an empty folder, as on a new machine."""
     # The compiler's sandbox belongs to another user, who must be able to read the kit.
     folder.chmod(0o755)
-    toolchain.folder.cache_clear()
-    toolchain.kit.cache_clear()
-    with mock.patch.dict("os.environ", {toolchain.FOLDER_SETTING: str(folder / "kernels")}):
+    gxx.folder.cache_clear()
+    gxx.kit.cache_clear()
+    with mock.patch.dict("os.environ", {gxx.FOLDER_SETTING: str(folder / "kernels")}):
         try:
             yield
         finally:
-            toolchain.folder.cache_clear()
-            toolchain.kit.cache_clear()
+            gxx.folder.cache_clear()
+            gxx.kit.cache_clear()
 
 
 def _timed_build() -> Build:

@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from gpu_worker.cuda_cpu import nvrtc
+from gpu_worker.cuda_cpu.toolchain import nvrtc
 from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.row_launch import C_TYPES
 

@@ -8,9 +8,9 @@ atomics, shared memory, rounding of half and bfloat16. What is not: speed, the o
 
 from __future__ import annotations
 
-from gpu_worker.cuda_cpu.building import Build, compile_source, unavailable
 from gpu_worker.cuda_cpu.errors import CompileError, CompilerMissingError
-from gpu_worker.cuda_cpu.nvrtc import refusals, resources
+from gpu_worker.cuda_cpu.toolchain.building import Build, compile_source, unavailable
+from gpu_worker.cuda_cpu.toolchain.nvrtc import refusals, resources
 
 __all__ = [
     "Build",

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from gpu_worker.cuda_cpu import nvrtc, toolchain
+from gpu_worker.cuda_cpu.toolchain import gxx, nvrtc
 
 Question = tuple[str, tuple[str, ...]]
 PLAIN = 'extern "C" __global__ void k(float *y) { y[0] = 1; }\n'
@@ -32,7 +32,7 @@ def answers(questions: Sequence[Question]) -> list[bool]:
 
 
 def _taken(library: ctypes.CDLL, source: str, options: Sequence[str]) -> bool:
-    headers = toolchain.cuda_headers()
+    headers = gxx.cuda_headers()
     standard = [] if any("-std=" in word for word in options) else ["--std=c++17"]
     words = [
         *(f"-I{headers}/cccl", *options, *standard, f"-I{headers}", "-ftz=true", "-arch=sm_90"),

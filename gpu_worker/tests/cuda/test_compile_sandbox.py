@@ -14,18 +14,22 @@ import pytest
 from gpu_worker.cuda_cpu import (
     CompileError,
     CompilerMissingError,
-    advice,
-    cleaning,
     compile_source,
+)
+from gpu_worker.cuda_cpu.frontend import (
+    cleaning,
     lint,
-    messages,
     options,
     rules,
-    toolchain,
 )
-from gpu_worker.cuda_cpu.building import SOURCE_BYTES
-from gpu_worker.cuda_cpu.cache import Cache
-from gpu_worker.cuda_cpu.translating import translate
+from gpu_worker.cuda_cpu.frontend.translating import translate
+from gpu_worker.cuda_cpu.toolchain import (
+    advice,
+    gxx,
+    messages,
+)
+from gpu_worker.cuda_cpu.toolchain.building import SOURCE_BYTES
+from gpu_worker.cuda_cpu.toolchain.cache import Cache
 from gpu_worker.sandbox import bubblewrap, compiling
 from gpu_worker.sandbox.isolation import ALLOW_NO_NAMESPACES
 from gpu_worker.tests.cuda.device import KERNEL, refused
@@ -306,7 +310,7 @@ def test_too_long_sources_are_refused() -> None:
 # --- the sandbox itself, without the rules before it ------------------------------------------------
 def attempt(*command: str) -> str:
     with compiling.work_folder() as folder:
-        run = compiling.run(command, folder, {"/kit": toolchain.kit()})
+        run = compiling.run(command, folder, {"/kit": gxx.kit()})
         return f"{run.returncode} {run.messages}"
 
 
@@ -341,9 +345,9 @@ def confined(monkeypatch: pytest.MonkeyPatch, *command: str) -> str:
     """Run a command as on a machine without bubblewrap, where the operator allows level B."""
     monkeypatch.setattr(bubblewrap, "programs", lambda: [])
     monkeypatch.setenv(ALLOW_NO_NAMESPACES, "1")
-    kit = toolchain.kit()
+    kit = gxx.kit()
     with compiling.work_folder() as folder:
-        run = compiling.run(command, folder, {"/kit": kit}, confine=kit / toolchain.CONFINE)
+        run = compiling.run(command, folder, {"/kit": kit}, confine=kit / gxx.CONFINE)
         return f"{run.returncode} {run.messages}"
 
 
@@ -396,7 +400,7 @@ def test_what_compiles_is_kept_under_a_key_of_all_that_goes_in() -> None:
     assert again.cached
     assert again.library == first.library
     assert len({first.key, *(other.key for other in others)}) == 4
-    assert toolchain.version() in str(toolchain.kit())
+    assert gxx.version() in str(gxx.kit())
 
 
 def test_the_folder_does_not_grow_without_end(tmp_path: Path) -> None:
@@ -419,17 +423,17 @@ def test_a_folder_that_others_can_write_is_not_trusted(
 ) -> None:
     place = tmp_path / "kernels"
     place.mkdir(mode=0o755)
-    monkeypatch.setenv(toolchain.FOLDER_SETTING, str(place))
-    assert toolchain.folder.__wrapped__() == place
+    monkeypatch.setenv(gxx.FOLDER_SETTING, str(place))
+    assert gxx.folder.__wrapped__() == place
 
     place.chmod(0o777)
 
     with pytest.raises(CompilerMissingError, match="cannot be trusted"):
-        toolchain.folder.__wrapped__()
+        gxx.folder.__wrapped__()
 
 
 def test_a_missing_compiler_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
 
     with pytest.raises(CompilerMissingError, match=r"apt-get install g\+\+"):
-        toolchain.compiler()
+        gxx.compiler()

@@ -9,14 +9,18 @@ import pytest
 from gpu_worker.cuda_cpu import (
     CompileError,
     compile_source,
+)
+from gpu_worker.cuda_cpu.frontend import (
     headers,
-    nvrtc,
     nvrtc_options,
     options,
     ptxas_options,
 )
-from gpu_worker.cuda_cpu.nvrtc_options import ALONE, CHOICES, FLAGS
-from gpu_worker.cuda_cpu.translating import translate
+from gpu_worker.cuda_cpu.frontend.nvrtc_options import ALONE, CHOICES, FLAGS
+from gpu_worker.cuda_cpu.frontend.translating import translate
+from gpu_worker.cuda_cpu.toolchain import (
+    nvrtc,
+)
 from gpu_worker.cupy_cpu.executor import Module
 from gpu_worker.tests.cuda.nvrtc_answers import PLAIN, answers
 

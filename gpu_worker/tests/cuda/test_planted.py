@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_worker.cuda_cpu import CompileError, compile_source, lint
-from gpu_worker.cuda_cpu.translating import translate
+from gpu_worker.cuda_cpu import CompileError, compile_source
+from gpu_worker.cuda_cpu.frontend import lint
+from gpu_worker.cuda_cpu.frontend.translating import translate
 from gpu_worker.cupy_cpu.executor import unwritten_output
 from gpu_worker.tests.cuda.device import Device, kernel
 from gpu_worker.tests.cuda.planted import PLANTED

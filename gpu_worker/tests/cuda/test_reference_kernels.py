@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import gpu_worker.cupy_cpu
-from gpu_worker.cuda_cpu import nvrtc
+from gpu_worker.cuda_cpu.toolchain import nvrtc
 from gpu_worker.cupy_cpu import host
 from gpu_worker.cupy_cpu.executor import Kernel, LaunchReport
 from gpu_worker.cupy_cpu.executor.report import ORDERS

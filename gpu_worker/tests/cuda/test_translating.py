@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_worker.cuda_cpu import CompileError, compile_source, headers, nvrtc, rules
+from gpu_worker.cuda_cpu import CompileError, compile_source
+from gpu_worker.cuda_cpu.frontend import headers, rules
+from gpu_worker.cuda_cpu.toolchain import nvrtc
 from gpu_worker.cupy_cpu.executor import Module
 from gpu_worker.tests.cuda.device import KERNEL, refused
 

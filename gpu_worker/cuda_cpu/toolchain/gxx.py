@@ -19,11 +19,11 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from gpu_worker.cuda_cpu import poison, rules
 from gpu_worker.cuda_cpu.errors import CompilerMissingError
+from gpu_worker.cuda_cpu.frontend import poison, rules
 
 FOLDER_SETTING: Final = "LEARNML_KERNEL_FOLDER"
-_RUNTIME: Final = Path(__file__).resolve().parent / "runtime"
+_RUNTIME: Final = Path(__file__).resolve().parents[1] / "runtime"
 _PRELUDE: Final = "cuda_cpu.h"
 CONFINE: Final = "confine"
 """The kit's program that puts walls around the compiler where there are no namespaces."""

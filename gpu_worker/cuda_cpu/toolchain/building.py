@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gpu_worker.cuda_cpu import lint, messages, options, toolchain
-from gpu_worker.cuda_cpu.cache import Cache
 from gpu_worker.cuda_cpu.errors import CompileError, CompilerMissingError, refusal
-from gpu_worker.cuda_cpu.translating import Translation, translate
+from gpu_worker.cuda_cpu.frontend import lint, options
+from gpu_worker.cuda_cpu.frontend.translating import Translation, translate
+from gpu_worker.cuda_cpu.toolchain import gxx, messages
+from gpu_worker.cuda_cpu.toolchain.cache import Cache
 from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
 from gpu_worker.sandbox import compiling
 from gpu_worker.sandbox.errors import SandboxError
@@ -84,7 +85,7 @@ def forget() -> None:
 def unavailable() -> str:
     """Return why kernels cannot be compiled on this machine and what to do, "" if they can."""
     try:
-        toolchain.kit()
+        gxx.kit()
         compile_source('extern "C" __global__ void nothing() {}')
     except (CompilerMissingError, CompileError) as error:
         return str(error)
@@ -93,7 +94,7 @@ def unavailable() -> str:
 
 def _key(translation: Translation) -> str:
     digest = hashlib.sha256()
-    for part in (toolchain.version(), translation.text):
+    for part in (gxx.version(), translation.text):
         encoded = part.encode()
         digest.update(len(encoded).to_bytes(8, "little") + encoded)
     return digest.hexdigest()
@@ -105,13 +106,13 @@ def _compile(translation: Translation, source: str) -> tuple[bytes, compiling.Co
         written.write_text(translation.text, encoding="ascii")
         written.chmod(0o644)
         command = [
-            *(toolchain.compiler(), *toolchain.KERNEL, *toolchain.BOUNDED, "-I", _KIT),
+            *(gxx.compiler(), *gxx.KERNEL, *gxx.BOUNDED, "-I", _KIT),
             *("-pipe", "kernel.cpp", f"{_KIT}/runtime.o", "-o", "kernel.so"),
-            *(*toolchain.LINKED, "-T", f"{_KIT}/shared.ld", "-lc", "-lm", "-lgcc"),
+            *(*gxx.LINKED, "-T", f"{_KIT}/shared.ld", "-lc", "-lm", "-lgcc"),
         ]
         try:
-            kit = toolchain.kit()
-            confine = kit / toolchain.CONFINE
+            kit = gxx.kit()
+            confine = kit / gxx.CONFINE
             run = compiling.run(command, folder, {_KIT: kit}, _LIMITS, confine)
         except SandboxError as error:
             raise CompilerMissingError(str(error)) from error

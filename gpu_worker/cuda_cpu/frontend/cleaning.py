@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cuda_cpu import attributes
 from gpu_worker.cuda_cpu.errors import refusal
+from gpu_worker.cuda_cpu.frontend import attributes
 from gpu_worker.cupy_cpu.executor.kinds import Kind
 from gpu_worker.unicode_names import named
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cuda_cpu import cleaning, headers, nvrtc_options, rules
 from gpu_worker.cuda_cpu.errors import CompileError, refusal
+from gpu_worker.cuda_cpu.frontend import cleaning, headers, nvrtc_options, rules
 
 _MACRO: Final = re.compile(
     r"(?P<name>[A-Za-z_]\w*)(?P<parameters>\([\w ,.]*\))?(?:=(?P<value>.*))?\Z", re.ASCII

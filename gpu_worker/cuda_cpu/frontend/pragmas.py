@@ -10,8 +10,8 @@ import re
 from collections.abc import Container, Sequence
 from typing import Final
 
-from gpu_worker.cuda_cpu.cleaning import CleanSource, Directive
 from gpu_worker.cuda_cpu.errors import refusal
+from gpu_worker.cuda_cpu.frontend.cleaning import CleanSource, Directive
 from gpu_worker.cupy_cpu.executor.kinds import Kind
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cuda_cpu import ptxas_options
+from gpu_worker.cuda_cpu.frontend import ptxas_options
 
 _INTEGER: Final = re.compile(r"[+-]?\d{1,9}\Z", re.ASCII)
 _DIAGNOSTICS: Final = re.compile(r"[1-9]\d{0,3}(?:,[1-9]\d{0,3})*\Z", re.ASCII)

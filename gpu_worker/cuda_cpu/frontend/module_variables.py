@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cuda_cpu import cleaning
+from gpu_worker.cuda_cpu.frontend import cleaning
 
 _MARK: Final = re.compile(r"\b__(?:constant|device|managed)__\b")
 _LINKAGE: Final = re.compile(r'\bextern\s{0,40}"C"\s{0,40}\Z')

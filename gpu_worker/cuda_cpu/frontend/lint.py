@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gpu_worker.cuda_cpu import cleaning
-from gpu_worker.cuda_cpu.translating import Translation
+from gpu_worker.cuda_cpu.frontend import cleaning
+from gpu_worker.cuda_cpu.frontend.translating import Translation
 from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
 from gpu_worker.cupy_cpu.executor.kinds import Kind, Severity
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gpu_worker.cuda_cpu import advice, cleaning, rules
 from gpu_worker.cuda_cpu.errors import CompileError
-from gpu_worker.cuda_cpu.translating import SOURCE_NAME
+from gpu_worker.cuda_cpu.frontend import cleaning, rules
+from gpu_worker.cuda_cpu.frontend.translating import SOURCE_NAME
+from gpu_worker.cuda_cpu.toolchain import advice
 from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
 from gpu_worker.cupy_cpu.executor.kinds import Kind, Severity
 from gpu_worker.sandbox.compiling import CompilerRun

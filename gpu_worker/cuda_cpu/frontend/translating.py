@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cuda_cpu import (
+from gpu_worker.cuda_cpu.errors import refusal
+from gpu_worker.cuda_cpu.frontend import (
     cleaning,
     expanding,
     launch_bounds,
@@ -17,9 +18,8 @@ from gpu_worker.cuda_cpu import (
     poison,
     rules,
 )
-from gpu_worker.cuda_cpu.errors import refusal
-from gpu_worker.cuda_cpu.module_variables import VariableText
-from gpu_worker.cuda_cpu.options import Options
+from gpu_worker.cuda_cpu.frontend.module_variables import VariableText
+from gpu_worker.cuda_cpu.frontend.options import Options
 from gpu_worker.cupy_cpu.executor.kinds import Kind
 
 SOURCE_NAME: Final = "kernel.cu"

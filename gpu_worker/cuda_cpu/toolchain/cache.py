@@ -9,7 +9,7 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Final
 
-from gpu_worker.cuda_cpu import toolchain
+from gpu_worker.cuda_cpu.toolchain import gxx
 
 REMEMBERED: Final = 64
 """Libraries in memory."""
@@ -78,4 +78,4 @@ class Cache:
                 self._recent.popitem(last=False)
 
     def _path(self, key: str) -> Path:
-        return toolchain.folder() / "libraries" / f"{key}.so"
+        return gxx.folder() / "libraries" / f"{key}.so"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from gpu_worker.cuda_cpu import rules
+from gpu_worker.cuda_cpu.frontend import rules
 
 HEADER: Final = "poisoned.h"
 """The kit's file that a translation includes after the prelude."""

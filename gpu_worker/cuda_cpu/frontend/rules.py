@@ -10,9 +10,9 @@ import re
 from collections.abc import Container, Sequence
 from typing import Final
 
-from gpu_worker.cuda_cpu import attributes, headers, pragmas
-from gpu_worker.cuda_cpu.cleaning import CleanSource, Directive
 from gpu_worker.cuda_cpu.errors import refusal
+from gpu_worker.cuda_cpu.frontend import attributes, headers, pragmas
+from gpu_worker.cuda_cpu.frontend.cleaning import CleanSource, Directive
 from gpu_worker.cupy_cpu.executor.kinds import Kind
 
 BAR: Final = "this header is not taken"

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from gpu_worker.cuda_cpu import cleaning, messages, options, rules, toolchain
 from gpu_worker.cuda_cpu.errors import CompileError, CompilerMissingError
+from gpu_worker.cuda_cpu.frontend import cleaning, options, rules
+from gpu_worker.cuda_cpu.toolchain import gxx, messages
 from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
 from gpu_worker.cupy_cpu.executor.kinds import Kind, Severity
 from gpu_worker.sandbox import compiling
@@ -44,7 +45,7 @@ _ERROR: Final = re.compile(
 def library() -> str:
     """Return the path of NVRTC, "" where it is not installed."""
     try:
-        found = sorted((toolchain.cuda_headers().parent / "lib").glob("libnvrtc.so.*"))
+        found = sorted((gxx.cuda_headers().parent / "lib").glob("libnvrtc.so.*"))
     except CompilerMissingError:
         return ""
     return str(found[0]) if found else ""
@@ -174,7 +175,7 @@ def _run(
     nvrtc: str, source: str, names: Sequence[str], words: Sequence[str]
 ) -> tuple[dict[str, str], str]:
     """Return the names by their compiled ones, and the compiler's log."""
-    readable = {"/nvrtc": Path(nvrtc).parent, "/cuda": toolchain.cuda_headers()}
+    readable = {"/nvrtc": Path(nvrtc).parent, "/cuda": gxx.cuda_headers()}
     with compiling.work_folder() as folder:
         for name, text in (("kernel.cu", source), ("names", "".join(f"{n}\n" for n in names))):
             (folder / name).write_text(text, encoding="utf-8")
@@ -184,9 +185,9 @@ def _run(
             *words,
         ]
         try:
-            kit = toolchain.kit()
+            kit = gxx.kit()
             readable["/kit"] = kit
-            run = compiling.run(command, folder, readable, _LIMITS, kit / toolchain.CONFINE)
+            run = compiling.run(command, folder, readable, _LIMITS, kit / gxx.CONFINE)
         except SandboxError as error:
             raise CompilerMissingError(str(error)) from error
         if run.stopped or run.returncode not in (0, 1):

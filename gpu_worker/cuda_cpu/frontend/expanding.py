@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cuda_cpu.cleaning import CleanSource
+from gpu_worker.cuda_cpu.frontend.cleaning import CleanSource
 
 _DEFINED: Final = re.compile(r"([A-Za-z_]\w*)(\([^)]*\))?(.*)", re.DOTALL)
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")

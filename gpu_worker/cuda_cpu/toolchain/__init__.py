@@ -1,0 +1,1 @@
+"""The compilers: g++ for what runs here, NVRTC for what a device would need."""
