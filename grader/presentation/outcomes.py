@@ -1,86 +1,162 @@
-"""What each outcome means and what to do next, in words. One text for page, API and admin."""
+"""How outcomes are shown: one table for pages, REST and admin of label, text, tone and icon."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from grader.models import Outcome, Phase
+from grader.models import CodeRun, Graded, Outcome, Phase, RunOutcome, RunState, SubmissionState
+
+
+class Tone(StrEnum):
+    """How good something is. Style sheets colour it by the class `is-<tone>`."""
+
+    GOOD = "good"
+    BAD = "bad"
+    WARN = "warn"
+    BUSY = "busy"
+    NEUTRAL = ""
+
+
+class Icon(StrEnum):
+    """The marks of `_icon.html` that stand beside a result."""
+
+    CHECK = "check"
+    CROSS = "cross"
+    ALERT = "alert"
+    CLOCK = "clock"
+    DASH = "dash"
 
 
 @dataclass(frozen=True, slots=True)
-class OutcomeText:
-    """`label` is a heading, `meaning` says what happened, `next_step` what to do now."""
+class Badge:
+    """A result in a line, for `_badge.html`: never by its colour alone."""
 
+    tone: Tone
+    icon: Icon
     label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOutcome:
+    """All that is shown of an outcome; `meaning` says what happened, `next_step` what to do now."""
+
+    outcome: Outcome
+    tone: Tone
+    icon: Icon
     meaning: str
     next_step: str
+
+    @property
+    def label(self) -> str:
+        """The heading: the choice's own label, as in the admin."""
+        return str(self.outcome.label)
 
     @property
     def text(self) -> str:
         return f"{self.meaning} {self.next_step}"
 
+    @property
+    def badge(self) -> Badge:
+        return Badge(self.tone, self.icon, self.label)
 
-TEXTS: Final = MappingProxyType(
+
+_TABLE: Final = (
+    ShownOutcome(
+        Outcome.ACCEPTED,
+        Tone.GOOD,
+        Icon.CHECK,
+        "Every case ran, and every result lies within the tolerance.",
+        "Compare your code with the chapter's listing, then take the next exercise.",
+    ),
+    ShownOutcome(
+        Outcome.WRONG_ANSWER,
+        Tone.BAD,
+        Icon.CROSS,
+        "At least one result lies outside the tolerance, differs between runs, or an input "
+        "was modified.",
+        "Look at the worst case in the report and at the step of the derivation it points to, "
+        "then send a new version.",
+    ),
+    ShownOutcome(
+        Outcome.CONTRACT_ERROR,
+        Tone.BAD,
+        Icon.CROSS,
+        "The class, a method or a result does not have the form that the exercise asks for: "
+        "a name, type, shape or dtype is not as stated, an import is not allowed, or a right "
+        "program is over the exercise's budget.",
+        "Compare the message in the report with the contract in the statement, then send a new "
+        "version.",
+    ),
+    ShownOutcome(
+        Outcome.RUNTIME_ERROR,
+        Tone.BAD,
+        Icon.CROSS,
+        "Your code raised an exception, crashed or ended before all cases were done.",
+        "Read the message in the report, try the public cases with Run, which counts nowhere, "
+        "then send a new version.",
+    ),
+    ShownOutcome(
+        Outcome.TIME_LIMIT,
+        Tone.BAD,
+        Icon.CLOCK,
+        "Your code did not finish within the time limit that the report names.",
+        "Look for a loop that does not end, or replace loops over elements by array "
+        "operations, then send a new version.",
+    ),
+    ShownOutcome(
+        Outcome.MEMORY_LIMIT,
+        Tone.BAD,
+        Icon.CROSS,
+        "Your code asked for more memory than the limit that the report names.",
+        "Look for arrays larger than the input, such as outer products, and for lists that "
+        "grow with each call, then send a new version.",
+    ),
+    ShownOutcome(
+        Outcome.OUTPUT_LIMIT,
+        Tone.BAD,
+        Icon.CROSS,
+        "Your code printed more than the limit that the report names.",
+        "Remove calls of print that run once per element or per case, then send a new version.",
+    ),
+    ShownOutcome(
+        Outcome.FLAGGED,
+        Tone.WARN,
+        Icon.ALERT,
+        "The run did something that solutions of this exercise do not do, so it has no score yet.",
+        "A grader looks at it and decides; this page then shows the decision and its reason. "
+        "You can go on and send another version meanwhile.",
+    ),
+    ShownOutcome(
+        Outcome.NOT_GRADABLE,
+        Tone.WARN,
+        Icon.ALERT,
+        "The platform failed, not your code. This does not count as an attempt.",
+        "Send it again as it is.",
+    ),
+)
+OUTCOMES: Final = MappingProxyType({shown.outcome: shown for shown in _TABLE})
+
+RUN_OUTCOMES: Final = MappingProxyType(
     {
-        Outcome.ACCEPTED: OutcomeText(
-            "Accepted",
-            "Every case ran, and every result lies within the tolerance.",
-            "Compare your code with the chapter's listing, then take the next exercise.",
-        ),
-        Outcome.WRONG_ANSWER: OutcomeText(
-            "Wrong answer",
-            "At least one result lies outside the tolerance, differs between runs, or an input "
-            "was modified.",
-            "Look at the worst case in the report and at the step of the derivation it points to, "
-            "then send a new version.",
-        ),
-        Outcome.CONTRACT_ERROR: OutcomeText(
-            "Contract not met",
-            "The class, a method or a result does not have the form that the exercise asks for: "
-            "a name, type, shape or dtype is not as stated, an import is not allowed, or a right "
-            "program is over the exercise's budget.",
-            "Compare the message in the report with the contract in the statement, then send a new "
-            "version.",
-        ),
-        Outcome.RUNTIME_ERROR: OutcomeText(
-            "Runtime error",
-            "Your code raised an exception, crashed or ended before all cases were done.",
-            "Read the message in the report, try the public cases with Run, which counts nowhere, "
-            "then send a new version.",
-        ),
-        Outcome.TIME_LIMIT: OutcomeText(
-            "Time limit exceeded",
-            "Your code did not finish within the time limit that the report names.",
-            "Look for a loop that does not end, or replace loops over elements by array "
-            "operations, then send a new version.",
-        ),
-        Outcome.MEMORY_LIMIT: OutcomeText(
-            "Memory limit exceeded",
-            "Your code asked for more memory than the limit that the report names.",
-            "Look for arrays larger than the input, such as outer products, and for lists that "
-            "grow with each call, then send a new version.",
-        ),
-        Outcome.OUTPUT_LIMIT: OutcomeText(
-            "Output limit exceeded",
-            "Your code printed more than the limit that the report names.",
-            "Remove calls of print that run once per element or per case, then send a new version.",
-        ),
-        Outcome.FLAGGED: OutcomeText(
-            "Held for review",
-            "The run did something that solutions of this exercise do not do, so it has no score "
-            "yet.",
-            "A grader looks at it and decides; this page then shows the decision and its reason. "
-            "You can go on and send another version meanwhile.",
-        ),
-        Outcome.NOT_GRADABLE: OutcomeText(
-            "Could not be graded",
-            "The platform failed, not your code. This does not count as an attempt.",
-            "Send it again as it is.",
-        ),
+        RunOutcome.COMPLETED: (Tone.GOOD, Icon.CHECK),
+        RunOutcome.WRONG_ANSWER: (Tone.BAD, Icon.CROSS),
+        RunOutcome.CONTRACT_ERROR: (Tone.BAD, Icon.CROSS),
+        RunOutcome.RUNTIME_ERROR: (Tone.BAD, Icon.CROSS),
+        RunOutcome.TIME_LIMIT: (Tone.BAD, Icon.CLOCK),
+        RunOutcome.MEMORY_LIMIT: (Tone.BAD, Icon.CROSS),
+        RunOutcome.OUTPUT_LIMIT: (Tone.BAD, Icon.CROSS),
+        RunOutcome.FLAGGED: (Tone.WARN, Icon.ALERT),
+        RunOutcome.NOT_RUN: (Tone.WARN, Icon.ALERT),
     }
 )
+"""Tone and icon of a run's outcome; its label is the choice's own. A run needs no text."""
+
+PASSED: Final = Badge(Tone.GOOD, Icon.CHECK, "Passed")
+FAILED: Final = Badge(Tone.BAD, Icon.CROSS, "Failed")
+NOT_RUN: Final = Badge(Tone.NEUTRAL, Icon.DASH, "Not run")
 
 PHASE_TEXTS: Final = MappingProxyType(
     {
@@ -92,8 +168,33 @@ PHASE_TEXTS: Final = MappingProxyType(
 )
 
 
-def text_of(outcome: str) -> OutcomeText:
-    return TEXTS[Outcome(outcome)]
+def shown_outcome(outcome: str) -> ShownOutcome:
+    return OUTCOMES[Outcome(outcome)]
+
+
+def badge_of(verdict: Graded) -> Badge:
+    """Return how a verdict is shown in a line: its outcome, or its state while there is none."""
+    if verdict.outcome:
+        return shown_outcome(verdict.outcome).badge
+    state = str(verdict.get_state_display())
+    label = state[:1].upper() + state[1:]
+    if verdict.state == SubmissionState.REPLACED:
+        return Badge(Tone.NEUTRAL, Icon.DASH, label)
+    return Badge(Tone.BUSY, Icon.CLOCK, label)
+
+
+def badge_of_run(run: CodeRun, label: str) -> Badge:
+    """Return how a run is shown, under a label of its own."""
+    if run.state != RunState.FINISHED or not run.outcome:
+        return Badge(Tone.BUSY, Icon.CLOCK, label)
+    return Badge(*RUN_OUTCOMES[RunOutcome(run.outcome)], label)
+
+
+def badge_of_cases(passed: bool | None) -> Badge:
+    """Return how a case, or a group of them, is shown; None says that the run ended before it."""
+    if passed is None:
+        return NOT_RUN
+    return PASSED if passed else FAILED
 
 
 def decided_text(reason: str) -> str:

@@ -117,6 +117,11 @@ class ResultView:
         return STATE_TEXTS[SubmissionState(self.verdict.state)]
 
     @property
+    def badge(self) -> outcomes.Badge:
+        """Its tone and icon, beside its outcome or state."""
+        return outcomes.badge_of(self.verdict)
+
+    @property
     def status(self) -> str:
         """Where it stands, in a few words."""
         return self.outcome_label if self.outcome else self.state_text
@@ -172,7 +177,7 @@ class ResultView:
 
     @property
     def outcome_label(self) -> str:
-        return outcomes.text_of(self.outcome).label if self.outcome else ""
+        return outcomes.shown_outcome(self.outcome).label if self.outcome else ""
 
     @property
     def outcome_text(self) -> str:
@@ -184,7 +189,7 @@ class ResultView:
             return SECOND_NOT_GRADABLE
         if self.is_replaced:
             return REPLACED.format(there=self.verdict.get_kind_display())
-        return outcomes.text_of(self.outcome).text if self.outcome else ""
+        return outcomes.shown_outcome(self.outcome).text if self.outcome else ""
 
     @property
     def message(self) -> str:

@@ -8,6 +8,7 @@ from django.utils.functional import cached_property
 
 from grader.models import CodeRun, RunOutcome
 
+from .outcomes import Badge, badge_of_run
 from .repairs import Repair, repair_of
 
 
@@ -39,6 +40,10 @@ class RunResult:
             passed = sum(case["passed"] is True for case in cases)
             return f"{passed} of {len(cases)} public cases passed"
         return str(self.run.get_outcome_display())
+
+    @property
+    def badge(self) -> Badge:
+        return badge_of_run(self.run, self.label)
 
     @property
     def line(self) -> int | None:

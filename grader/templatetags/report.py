@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from grader import deadlines
 from grader.models import Submission
 from grader.presentation.hidden_characters import with_hidden_marked
+from grader.presentation.outcomes import badge_of, badge_of_cases
 
 register = template.Library()
 
@@ -48,6 +49,8 @@ _BASE = _CHART_TOP + _BAR_HEIGHT
 
 
 register.filter("hidden_marked", with_hidden_marked, is_safe=True)
+register.filter("badge", badge_of)
+register.filter("cases_badge", badge_of_cases)
 
 
 @register.filter

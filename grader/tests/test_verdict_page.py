@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from grader.models import Outcome, Submission
-from grader.presentation.outcomes import TEXTS
+from grader.presentation.outcomes import OUTCOMES
 
 from .messages import full_report, verdict, worker
 
@@ -45,7 +45,7 @@ def test_what_is_wrong_here_comes_before_what_holds_for_all(page: Callable[..., 
 
 def test_an_outcome_without_particulars_is_explained_in_its_head(page: Callable[..., str]) -> None:
     text = page("accepted")
-    assert text.index(TEXTS[Outcome.ACCEPTED].meaning) < text.index("What was checked")
+    assert text.index(OUTCOMES[Outcome.ACCEPTED].meaning) < text.index("What was checked")
     assert "help report-part" not in text
 
 

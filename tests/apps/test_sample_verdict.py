@@ -10,7 +10,7 @@ from django.test import Client
 
 from gpu_worker.judge import grade_source
 from grader.models import Outcome
-from grader.presentation.outcomes import TEXTS
+from grader.presentation.outcomes import OUTCOMES
 from tests.e2e.content import EPS_OUTSIDE_THE_ROOT
 
 
@@ -24,7 +24,7 @@ def test_the_sample_on_the_home_page_is_what_the_judge_says(client: Client) -> N
     (mistake,) = verdict.report.mistakes
     text = html.unescape(re.sub(r"<[^>]*>", "", sample))
     for said in (
-        TEXTS[Outcome(verdict.outcome)].label,
+        OUTCOMES[Outcome(verdict.outcome)].label,
         mistake.explanation,
         worst.expected,
         worst.got,
