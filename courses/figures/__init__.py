@@ -1,7 +1,7 @@
 """Figures that a learner can move: computed here and drawn as a still, moved by a script.
 
-Adding a kind: a module in `kinds/`, a module of the same name in `static/js/figures/`, and
-`python -m courses.figures.bundle`. Tests then compare the two.
+Adding a kind: a module in `kinds/`, a module of the same name in `static/js/figures/kinds/`, and
+`npm run build`. Tests then compare the two.
 """
 
 from __future__ import annotations
