@@ -1,14 +1,42 @@
-"""The states, outcomes, tracks and phases in the database, each with its text beside it.
+"""The states, outcomes, tracks and phases in the database, each with its label beside it.
 
-Values are the engine's; a test compares them, so that the two cannot drift.
+What the engine names too takes its values from there: a member of the engine's without a label
+here, or a label without its member, keeps the site from starting.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TypeVar
+
 from django.conf import settings
 from django.db import models
 
+from gpu_worker.messages import protocol, runs
 from gpu_worker.messages.queues import QUEUE_CPU, QUEUE_GPU
+
+C = TypeVar("C", bound=type[models.TextChoices])
+
+
+def labels(engine: type[StrEnum]) -> Callable[[C], C]:
+    """Refuse choices that are not the engine's, member for member and in its order.
+
+    Raises:
+        TypeError: names what the choices lack, or have beyond it.
+    """
+
+    def check(choices: C) -> C:
+        ours, theirs = choices.__members__, engine.__members__
+        if list(ours) != list(theirs):
+            raise TypeError(
+                f"grader.models.states.{choices.__name__} has {', '.join(ours)} and the engine's "
+                f"{engine.__module__}.{engine.__name__} has {', '.join(theirs)}. Give each member "
+                "of the engine's a label there, in its order, and make the migration."
+            )
+        return choices
+
+    return check
 
 
 class SubmissionState(models.TextChoices):
@@ -42,16 +70,17 @@ class AttemptState(models.TextChoices):
         return [cls.CLAIMED, cls.RUNNING]
 
 
+@labels(protocol.Outcome)
 class Outcome(models.TextChoices):
-    ACCEPTED = "accepted", "Accepted"
-    WRONG_ANSWER = "wrong_answer", "Wrong answer"
-    CONTRACT_ERROR = "contract_error", "Contract not met"
-    RUNTIME_ERROR = "runtime_error", "Runtime error"
-    TIME_LIMIT = "time_limit", "Time limit exceeded"
-    MEMORY_LIMIT = "memory_limit", "Memory limit exceeded"
-    OUTPUT_LIMIT = "output_limit", "Output limit exceeded"
-    FLAGGED = "flagged", "Held for review"
-    NOT_GRADABLE = "not_gradable", "Could not be graded"
+    ACCEPTED = protocol.Outcome.ACCEPTED, "Accepted"
+    WRONG_ANSWER = protocol.Outcome.WRONG_ANSWER, "Wrong answer"
+    CONTRACT_ERROR = protocol.Outcome.CONTRACT_ERROR, "Contract not met"
+    RUNTIME_ERROR = protocol.Outcome.RUNTIME_ERROR, "Runtime error"
+    TIME_LIMIT = protocol.Outcome.TIME_LIMIT, "Time limit exceeded"
+    MEMORY_LIMIT = protocol.Outcome.MEMORY_LIMIT, "Memory limit exceeded"
+    OUTPUT_LIMIT = protocol.Outcome.OUTPUT_LIMIT, "Output limit exceeded"
+    FLAGGED = protocol.Outcome.FLAGGED, "Held for review"
+    NOT_GRADABLE = protocol.Outcome.NOT_GRADABLE, "Could not be graded"
 
     @classmethod
     def scored(cls) -> list[Outcome]:
@@ -59,11 +88,12 @@ class Outcome(models.TextChoices):
         return [outcome for outcome in cls if outcome not in (cls.FLAGGED, cls.NOT_GRADABLE)]
 
 
+@labels(protocol.NodeKind)
 class NodeKind(models.TextChoices):
     """Which kind of node a verdict comes from."""
 
-    FUNCTIONAL = "functional", "on a processor"
-    DEVICE = "device", "on a GPU"
+    FUNCTIONAL = protocol.NodeKind.FUNCTIONAL, "on a processor"
+    DEVICE = protocol.NodeKind.DEVICE, "on a GPU"
 
     @property
     def queue(self) -> str:
@@ -71,9 +101,10 @@ class NodeKind(models.TextChoices):
         return QUEUE_GPU if self is NodeKind.DEVICE else QUEUE_CPU
 
 
+@labels(protocol.Track)
 class Track(models.TextChoices):
-    NUMPY = "numpy", "NumPy"
-    CUPY = "cupy", "CuPy"
+    NUMPY = protocol.Track.NUMPY, "NumPy"
+    CUPY = protocol.Track.CUPY, "CuPy"
 
     @property
     def kind(self) -> NodeKind:
@@ -89,11 +120,12 @@ class Track(models.TextChoices):
         return NodeKind.FUNCTIONAL if self.kind is NodeKind.DEVICE else NodeKind.DEVICE
 
 
+@labels(protocol.Phase)
 class Phase(models.TextChoices):
-    CLAIMED = "claimed", "claimed by a worker"
-    SETTING_UP = "setting_up", "setting up the sandbox"
-    RUNNING = "running", "running the cases"
-    COMPARING = "comparing", "comparing the results"
+    CLAIMED = protocol.Phase.CLAIMED, "claimed by a worker"
+    SETTING_UP = protocol.Phase.SETTING_UP, "setting up the sandbox"
+    RUNNING = protocol.Phase.RUNNING, "running the cases"
+    COMPARING = protocol.Phase.COMPARING, "comparing the results"
 
 
 class Queue(models.TextChoices):
@@ -101,9 +133,10 @@ class Queue(models.TextChoices):
     GPU = QUEUE_GPU, "GPU"
 
 
+@labels(runs.RunKind)
 class RunKind(models.TextChoices):
-    CODE = "code", "a program"
-    PUBLIC_CASES = "public_cases", "the public cases of an exercise"
+    CODE = runs.RunKind.CODE, "a program"
+    PUBLIC_CASES = runs.RunKind.PUBLIC_CASES, "the public cases of an exercise"
 
 
 class RunState(models.TextChoices):
@@ -112,13 +145,14 @@ class RunState(models.TextChoices):
     FINISHED = "finished", "finished"
 
 
+@labels(runs.RunOutcome)
 class RunOutcome(models.TextChoices):
-    COMPLETED = "completed", "Ran to its end"
-    WRONG_ANSWER = "wrong_answer", "Wrong result"
-    CONTRACT_ERROR = "contract_error", "Contract not met"
-    RUNTIME_ERROR = "runtime_error", "Runtime error"
-    TIME_LIMIT = "time_limit", "Stopped: too slow"
-    MEMORY_LIMIT = "memory_limit", "Stopped: too much memory"
-    OUTPUT_LIMIT = "output_limit", "Stopped: too much output"
-    FLAGGED = "flagged", "Stopped: not a normal run"
-    NOT_RUN = "not_run", "Could not be run"
+    COMPLETED = runs.RunOutcome.COMPLETED, "Ran to its end"
+    WRONG_ANSWER = runs.RunOutcome.WRONG_ANSWER, "Wrong result"
+    CONTRACT_ERROR = runs.RunOutcome.CONTRACT_ERROR, "Contract not met"
+    RUNTIME_ERROR = runs.RunOutcome.RUNTIME_ERROR, "Runtime error"
+    TIME_LIMIT = runs.RunOutcome.TIME_LIMIT, "Stopped: too slow"
+    MEMORY_LIMIT = runs.RunOutcome.MEMORY_LIMIT, "Stopped: too much memory"
+    OUTPUT_LIMIT = runs.RunOutcome.OUTPUT_LIMIT, "Stopped: too much output"
+    FLAGGED = runs.RunOutcome.FLAGGED, "Stopped: not a normal run"
+    NOT_RUN = runs.RunOutcome.NOT_RUN, "Could not be run"

@@ -21,9 +21,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from gpu_worker import logs
-from gpu_worker.messages.protocol import GradeJob
-from gpu_worker.messages.protocol import NodeKind as JobKind
-from gpu_worker.messages.protocol import Track as JobTrack
+from gpu_worker.messages import protocol
 from gpu_worker.messages.queues import PRIORITY_LEARNER, TASK_GRADE
 from grader import limits
 from grader.models import AttemptState, GradingAttempt, OutboxMessage
@@ -216,15 +214,15 @@ def _lock(message_id: int) -> bool:
         )
 
 
-def build_job(attempt: GradingAttempt) -> GradeJob:
+def build_job(attempt: GradingAttempt) -> protocol.GradeJob:
     """Return the message of one attempt: everything a worker needs, and nothing of the learner."""
     submission = attempt.submission
-    return GradeJob(
+    return protocol.GradeJob(
         submission=submission.public_id,
         lease=attempt.lease,
-        kind=JobKind(attempt.kind),
+        kind=protocol.NodeKind(attempt.kind),
         attempt=attempt.try_number,
         exercise=submission.exercise.slug,
-        track=JobTrack(submission.track),
+        track=protocol.Track(submission.track),
         source=submission.source,
     )
