@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 
+from tests import tiers
 from tests.platform.instance import (
     DEMO_PASSWORD,
     OUTSIDE_VARIABLES,
@@ -46,32 +47,16 @@ CHROMIUM_ARGUMENTS = [
 
 
 # The same examples in every run, and none refused for being slow on a busy machine.
-hypothesis.settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
-hypothesis.settings.load_profile("repeatable")
-
-TOGETHER = ("tests/e2e/", "tests/faults/")
-"""Folders whose files share a platform. It takes seconds to start, and a part of a core while it
-runs: all of a folder's files go to one process."""
-
-BEGIN_WITH = (
-    "tests/e2e/test_budgets.py",
-    "tests/faults/test_steps.py",
-    "gpu_worker/tests/cupy/test_stored.py",
-    "tests/platform/test_supervisor.py",
-    "gpu_worker/tests/test_stored_submissions.py",
-    "tests/platform/test_real_services.py",
-    "grader/tests/test_fuzzed_verdicts.py",
-    "courses/tests/test_admin.py",
-    "gpu_worker/tests/cuda/test_reference_kernels.py",
-    "courses/tests/test_admin_conflicts.py",
-    "gpu_worker/tests/test_mistakes.py",
-    "tests/platform/test_run_script.py",
-    "gpu_worker/tests/test_containment_users.py",
-)
-"""The longest files, so that none is left for the end. Those that wait for services and those that
-compute take turns, so that each core has something to do. The others come as collected."""
+for _name, _examples in (("full", 100), ("fewer", 20)):
+    hypothesis.settings.register_profile(
+        _name, derandomize=True, database=None, deadline=None, max_examples=_examples
+    )
+hypothesis.settings.load_profile("full")
 
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_reset_sequences"}
+DIFFERENT_FIXTURES = {
+    *("transactional_db", "django_assert_num_queries", "django_assert_max_num_queries"),
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -80,6 +65,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="only the tests that use the database: what a second database has to repeat",
     )
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help="leave out the test files that take long",
+    )
+    parser.addoption(
+        "--record-durations",
+        action="store_true",
+        help="note in tests/durations.json how long each test file took",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--record-durations") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(tiers.Recorder())
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave what takes long out of the quick run, before it is even imported."""
+    if not config.getoption("--quick") or not collection_path.is_relative_to(PROJECT):
+        return None
+    path = collection_path.relative_to(PROJECT).as_posix()
+    return True if tiers.too_long_for_quick(path, tiers.recorded()) else None
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -91,8 +99,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
 
     class ByPlatform(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            folders = (folder for folder in TOGETHER if nodeid.startswith(folder))
-            return next(folders, super()._split_scope(nodeid))
+            return tiers.group(super()._split_scope(nodeid))
 
     return ByPlatform(config, log)
 
@@ -108,18 +115,32 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if _may_differ_by_database(item):
+            item.add_marker("postgres")
     if config.getoption("--database-only"):
         left_out = [item for item in items if not _uses_database(item)]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if _uses_database(item)]
-    places = {PROJECT / name: place for place, name in enumerate(BEGIN_WITH)}
-    items.sort(key=lambda item: places.get(item.path, len(places)))
+    files = [item.nodeid.partition("::")[0] for item in items]
+    order = {path: at for at, path in enumerate(tiers.longest_first(files, tiers.recorded()))}
+    items.sort(key=lambda item: order[item.nodeid.partition("::")[0]])
 
 
 def _uses_database(item: pytest.Item) -> bool:
     fixtures = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
     return bool(fixtures) or item.get_closest_marker("django_db") is not None
+
+
+def _may_differ_by_database(item: pytest.Item) -> bool:
+    """Tell the tests of races, which commit for others to see, and those that count queries."""
+    fixtures = set(getattr(item, "fixturenames", ()))
+    marker = item.get_closest_marker("django_db")
+    return bool(
+        fixtures & DIFFERENT_FIXTURES or (marker is not None and marker.kwargs.get("transaction"))
+    )
 
 
 @pytest.fixture(scope="session")

@@ -40,6 +40,7 @@ def test_first_import_creates_and_publishes() -> None:
     assert all(chapter.current_revision for chapter in chapters)
 
 
+@pytest.mark.postgres
 def test_second_import_writes_nothing(course_files: Path) -> None:
     load_course(course_files)
     with CaptureQueriesContext(

@@ -11,7 +11,7 @@ from courses.models import Chapter, ChapterCompletion, Learner, QuizAttempt
 
 from .conftest import CHAPTER_URL, RIGHT_ANSWERS, answer_url
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 PASSWORD = "a-long-enough-phrase-42"
 
 

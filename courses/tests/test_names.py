@@ -15,6 +15,8 @@ from courses.accounts import names
 from courses.accounts.confusables import skeleton
 from courses.models import AccountName
 
+pytestmark = pytest.mark.postgres
+
 PASSWORD = "a long enough phrase"
 
 # A name, and one that looks like it or is it in another case.

@@ -135,6 +135,7 @@ def test_a_signed_in_learner_sees_the_same_progress_everywhere(rows: Chapter) ->
     assert phone.get(CHAPTER_URL).context["completed"]
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize("url", ["/", "/dashboard/", "/courses/tiny-course/"])
 def test_queries_do_not_grow_with_chapters_and_attempts(url: str) -> None:
     load_course(TINY)

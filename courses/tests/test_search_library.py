@@ -20,7 +20,7 @@ from courses.search.index import Index, Query
 from courses.search.markup import passages
 from courses.search.service import Results, search
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -19,7 +19,7 @@ from courses.services import publish_or_check
 
 from .admin_forms import change_url, form_data, post, send
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 WRITES = ("INSERT", "UPDATE", "DELETE")
 

@@ -15,6 +15,7 @@ from gpu_worker.judge.cases.casegen import public_cases
 from gpu_worker.judge.verdict.transcript import read_transcript
 from gpu_worker.sandbox.inside import wire
 from gpu_worker.sandbox.inside.wire import Frame, FrameParser, Kind, WireError
+from tests.tiers import examples
 
 LIMIT = 1 << 16
 
@@ -28,7 +29,7 @@ def parse(data: bytes, pieces: int = 1) -> list[Frame]:
     return frames
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.binary(max_size=400))
 def test_random_bytes_never_raise_anything_else(data: bytes) -> None:
     try:
@@ -38,7 +39,7 @@ def test_random_bytes_never_raise_anything_else(data: bytes) -> None:
     read_transcript(frames, public_cases(get("rmsnorm")))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(
         st.tuples(
@@ -55,7 +56,7 @@ def test_well_formed_frames_with_random_contents_never_raise(
     assert not transcript.ended or transcript.loading or not items
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.binary(max_size=120))
 def test_random_payloads_are_arrays_or_wire_errors(payload: bytes) -> None:
     try:

@@ -12,6 +12,8 @@ from django.utils import timezone
 from grader.models import Exercise, Submission
 from grader.tests.calls import ROOT, Api, Submit, assert_problem
 
+pytestmark = pytest.mark.postgres
+
 
 class TestList:
     @pytest.fixture

@@ -31,6 +31,7 @@ from grader import services
 from grader.api import schema
 from grader.models import Exercise, Submission, WorkerNode
 from grader.tests.messages import verdict, worker
+from tests.tiers import examples
 
 CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
 
@@ -215,9 +216,9 @@ def _reconnect() -> None:
         signal.connect(close_old_connections)
 
 
-def _bounded(examples: int) -> Any:
+def _bounded(most: int) -> Any:
     return hypothesis_settings(
-        max_examples=examples,
+        max_examples=examples(most),
         deadline=None,
         derandomize=True,
         database=None,

@@ -25,6 +25,8 @@ from grader.tests import messages
 from grader.tests.calls import ROOT, Api, Submit, assert_problem
 from grader.tests.test_deadlines import NOON, due
 
+pytestmark = pytest.mark.postgres
+
 NAME = "ada-lovelace"
 PASSWORD = "a long enough phrase"
 MAIL = "ada@example.org"

@@ -14,6 +14,8 @@ from grader.services import keep_draft
 from grader.services.drafts import UNSEEN
 from grader.services.errors import Refused, TrackUnknown
 
+pytestmark = pytest.mark.postgres
+
 FETCH = {"X-Requested-With": "fetch"}
 
 

@@ -31,6 +31,7 @@ from grader.models import (
 from grader.tests.calls import ROOT, Api, Submit, assert_problem
 from grader.tests.messages import progress, verdict, worker
 from grader.tests.test_api_schema import described
+from tests.tiers import examples
 
 Read = Callable[..., dict[str, Any]]
 SCHEMA = Draft202012Validator(
@@ -189,7 +190,7 @@ RUN = st.fixed_dictionaries(
 )
 
 
-@hypothesis_settings(max_examples=50, suppress_health_check=list(HealthCheck))
+@hypothesis_settings(max_examples=examples(50), suppress_health_check=list(HealthCheck))
 @given(
     entries=st.lists(ENTRY, max_size=4),
     attempts=st.lists(ATTEMPT, max_size=3),

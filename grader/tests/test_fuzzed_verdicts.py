@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from grader.models import Submission
 from grader.tests.messages import full_report, verdict, worker
+from tests.tiers import examples
 
 MANGLED: dict[str, Any] = {
     "nan": float("nan"),
@@ -123,7 +124,7 @@ JSON = st.recursive(
 
 
 @settings(
-    max_examples=60,
+    max_examples=examples(60),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @example(place=("report", "worst", "histogram"), value=[-1])

@@ -373,6 +373,7 @@ def test_what_happened_is_told_of_both_kinds(kernels: Submit, committed: Any) ->
     assert told[4].detail["reason"] == "Its GPU is gone."
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize("kind", list(NodeKind))
 def test_the_database_keeps_queues_and_kinds_together(kernels: Submit, kind: NodeKind) -> None:
     attempt = attempt_of(kernels(), kind)
@@ -381,6 +382,7 @@ def test_the_database_keeps_queues_and_kinds_together(kernels: Submit, kind: Nod
         GradingAttempt.objects.filter(pk=attempt.pk).update(queue=wrong)
 
 
+@pytest.mark.postgres
 def test_a_second_verdict_obeys_the_rules_of_verdicts(kernels: Submit) -> None:
     second = SecondVerdict.objects.filter(submission=kernels())
     for fields in ({"outcome": Outcome.ACCEPTED}, {"state": "finished"}, {"kind": "other"}):

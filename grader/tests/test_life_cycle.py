@@ -26,6 +26,8 @@ from grader.services import Recorded
 from grader.tests.conftest import FakeBroker
 from grader.tests.messages import attempt_of, group, progress, report, verdict, worker
 
+pytestmark = pytest.mark.postgres
+
 Submit = Callable[..., Submission]
 
 

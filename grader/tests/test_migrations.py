@@ -8,6 +8,8 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+pytestmark = pytest.mark.postgres
+
 BEFORE = [("grader", "0006_worker_gpus")]
 AFTER = [("grader", "0007_kinds_of_nodes")]
 REPLACED = [("grader", "0008_replaced_verdicts")]

@@ -17,7 +17,7 @@ from grader.models.graded import NAMING_PATIENCE
 from grader.services import Recorded
 from grader.tests.messages import attempt_of, from_a_gpu_node, full_report, verdict, worker
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 Submit = Callable[..., Submission]
 LOOKING = "Looking for the name of the mistake."
 NAMED = "eps is added outside the root."

@@ -28,6 +28,8 @@ from grader.services import errors
 from grader.tests.conftest import FakeBroker
 from grader.tests.messages import attempt_of, progress, verdict, worker
 
+pytestmark = pytest.mark.postgres
+
 Submit = Callable[..., Submission]
 Committed = Callable[..., Any]
 

@@ -102,6 +102,7 @@ class TestNodes:
         assert waiting.tracks_available() == set()
 
 
+@pytest.mark.postgres
 @pytest.mark.parametrize(
     "change",
     [
@@ -124,6 +125,7 @@ def test_the_database_refuses_states_that_cannot_be(submit: Submit, change: dict
         Submission.objects.filter(pk=submission.pk).update(**change)
 
 
+@pytest.mark.postgres
 def test_the_database_allows_one_open_attempt(submit: Submit) -> None:
     submission = submit()
     with pytest.raises(IntegrityError), transaction.atomic():

@@ -22,6 +22,8 @@ from grader.tasks import end_runs
 from grader.tests.conftest import SOURCE, FakeBroker
 from grader.tests.messages import worker
 
+pytestmark = pytest.mark.postgres
+
 Start = Callable[..., CodeRun]
 
 

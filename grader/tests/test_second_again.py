@@ -26,7 +26,7 @@ from .messages import (
     worker,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def stored(submission: Submission) -> Submission:

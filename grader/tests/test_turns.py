@@ -14,6 +14,8 @@ from grader.models import Submission
 from grader.tests.conftest import FakeBroker
 from grader.tests.messages import attempt_of, progress, verdict, worker
 
+pytestmark = pytest.mark.postgres
+
 Submit = Callable[..., Submission]
 Committed = Callable[..., Any]
 

@@ -32,7 +32,7 @@ NODE: dict[str, Any] = {
     **{"numpy": "2.4.6", "platform": "Linux", "devices": [], "tracks": ["numpy"]},
 }
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
 
 def outcome_of(submission: Submission) -> str | None:

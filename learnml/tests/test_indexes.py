@@ -8,6 +8,8 @@ from django.db.models import QuerySet
 
 from grader.models import Outcome, Submission, SubmissionState
 
+pytestmark = pytest.mark.postgres
+
 NEWEST = Submission.objects.order_by("-created_at", "-id")
 
 

@@ -234,7 +234,8 @@ def test_arguments_reach_the_supervisor(checkout: Path) -> None:
 def test_help_needs_no_python(checkout: Path) -> None:
     shown = run(checkout, "--help", LEARNML_PYTHON="no-such-python")
     assert shown.returncode == 0
-    assert "./run test" in shown.stdout
+    for tier in ("./run test quick", "./run test --long", "./run test ARGS"):
+        assert tier in shown.stdout
 
 
 def bare_machine(tmp_path: Path, **programs: str) -> str:
@@ -320,6 +321,53 @@ def test_what_ran_beside_the_tests_is_shown_after_them(with_tools: Path, tmp_pat
     assert "no type is wrong" in done.stderr
     assert "with PostgreSQL as well" in done.stderr
     assert left_over(tmp_path) == []
+
+
+SAY_ARGUMENTS = "echo $*"
+
+
+def test_only_what_is_marked_long_is_left_out_of_the_usual_run(with_tools: Path) -> None:
+    done = run(with_tools, "test", PYTEST=SAY_ARGUMENTS, POSTGRES=SAY_ARGUMENTS)
+    assert done.returncode == 0, done.stderr
+    assert selections(done.stdout) == ["-m not long"]
+    assert "--hypothesis-profile=fewer" in done.stdout
+    (repeated,) = [line for line in done.stderr.splitlines() if line.startswith("-m tests")]
+    assert "-m postgres and not long" in repeated
+
+
+def test_before_a_release_nothing_is_left_out(with_tools: Path) -> None:
+    done = run(with_tools, "test", "--long", PYTEST=SAY_ARGUMENTS, POSTGRES=SAY_ARGUMENTS)
+    assert done.returncode == 0, done.stderr
+    assert selections(done.stdout) == []
+    assert "--hypothesis-profile=full" in done.stdout
+    (repeated,) = [line for line in done.stderr.splitlines() if line.startswith("-m tests")]
+    assert "-m not browser and not services" in repeated
+    assert "--hypothesis-profile=full" in repeated
+    assert "no type is wrong" in done.stderr
+
+
+def test_the_quick_run_takes_neither_services_nor_what_is_long(with_tools: Path) -> None:
+    done = run(with_tools, "test", "quick", PYTEST=SAY_ARGUMENTS)
+    assert done.returncode == 0, done.stderr
+    (left,) = selections(done.stdout)
+    assert left == "-m not long and not browser and not services"
+    assert "--quick" in done.stdout.split()
+    assert "no type is wrong" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["tests/platform"], ["-x", "quick"], ["--long", "-x"]])
+def test_other_arguments_are_pytests(with_tools: Path, arguments: list[str]) -> None:
+    done = run(with_tools, "test", *arguments, PYTEST=SAY_ARGUMENTS)
+    assert done.stdout == f"-m pytest {' '.join(arguments)}\n"
+
+
+def selections(command: str) -> list[str]:
+    """Return which options of a command of pytest leave tests out."""
+    words = command.removeprefix("-m pytest ").split(" -")
+    options = [f"-{word.removeprefix('-').strip()}" for word in words]
+    left_out = ("-m ", "-k ", "-ignore", "-deselect", "-quick", "-database-only")
+    found = [option for option in options if option.startswith(left_out)]
+    return [option for option in found if option != "-quick"]
 
 
 @pytest.mark.parametrize(("tool", "name"), [("MYPY", "types"), ("POSTGRES", "PostgreSQL")])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from courses.rendering import RenderError, Source, render_all
 from courses.rendering.katex_styles import LengthError, MathStylesheet
 from courses.tests.rendering.samples import MARKDOWN, SILENT_MISTAKES, TEX
+from tests.tiers import examples
 
 PAYLOADS = [
     "<script>alert(1)</script>",
@@ -247,7 +248,7 @@ def test_oversized_spaces_are_refused() -> None:
 
 
 @settings(
-    max_examples=25,
+    max_examples=examples(25),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
