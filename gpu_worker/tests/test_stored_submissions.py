@@ -12,6 +12,7 @@ from gpu_worker.exercises import get, on_track, slugs
 from gpu_worker.exercises.stored import HeaderError, Stored, stored
 from gpu_worker.messages.protocol import Track
 from gpu_worker.tests.conftest import Grade
+from gpu_worker.tests.kinds import each_or_long
 from gpu_worker.tests.once import worked_out_once
 
 SEED = 1
@@ -55,7 +56,7 @@ def test_honest_solutions_pass(submission: Stored, grade: Grade) -> None:
     assert all(group.passed for group in graded.report.groups)
 
 
-@pytest.mark.parametrize("submission", every("wrong"), ids=lambda item: item.id)
+@pytest.mark.parametrize("submission", each_or_long(every("wrong")))
 def test_wrong_solutions_get_their_outcome_and_diagnosis(submission: Stored, grade: Grade) -> None:
     graded = grade(submission.source, submission.slug, limits=submission.limits, seed=SEED)
     explained = (graded.report.failure, graded.report.worst, graded.report.receipt)

@@ -1,0 +1,36 @@
+"""What a usual run takes of the stored programs stands for all of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_worker.exercises import get, slugs
+from gpu_worker.exercises.stored import KINDS, Stored, stored
+from gpu_worker.messages.protocol import Track
+from gpu_worker.tests.kinds import each_or_long, facets, one_of_each
+
+
+def every(kind: str, track: Track) -> list[Stored]:
+    return [item for slug in slugs() for item in stored(get(slug), kind, track)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("track", [Track.NUMPY, Track.CUPY])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_outcome_mistake_and_finding_is_in_a_usual_run(kind: str, track: Track) -> None:
+    items = every(kind, track)
+    usual = [param.values[0] for param in each_or_long(items) if not param.marks]
+    assert 0 < len(usual) < len(items)
+    assert set().union(*map(facets, usual)) == set().union(*map(facets, items))
+
+
+def test_no_program_is_taken_that_adds_nothing() -> None:
+    chosen = one_of_each(every("wrong", Track.NUMPY))
+    seen: set[object] = set()
+    for item in chosen:
+        assert facets(item) - seen
+        seen |= facets(item)
+
+
+def test_before_a_release_all_are_taken() -> None:
+    items = every("wrong", Track.CUPY)
+    assert [param.id for param in each_or_long(items)] == [item.id for item in items]
