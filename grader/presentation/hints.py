@@ -10,9 +10,9 @@ from .words import layout_text
 
 NOTHING_KNOWN: Final = "No known mistake"
 """How the judge's note begins that says so."""
-_FORWARD: Final = frozenset({"forward", "losses"})
+FORWARD_GROUPS: Final = frozenset({"forward", "losses"})
 """The groups whose cases look at the forward pass alone."""
-_GROUPS: Final[Mapping[str, str]] = MappingProxyType(
+GROUP_HINTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "shapes": "What is special in these cases is shape and memory layout. Everything "
         "belongs to one row, the last axis; sums for parameters run over all other axes; and an "
@@ -30,7 +30,7 @@ _ZERO_ROWS: Final = (
     "exactly 0 there; as eps > 0, rstd is 1 / √eps, and dx has it as a factor like in any other "
     "row. Do not set rstd to 0."
 )
-_FAMILIES: Final[Mapping[str, str]] = MappingProxyType(
+FAMILY_HINTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "bad-rows": "NaN and infinity in one row must not reach another: look for a maximum, a sum "
         "or a test that runs over the whole batch instead of over each row.",
@@ -60,12 +60,12 @@ def hints(
     if only and len(groups) > 1 and all(group["passed"] for group in groups if group["id"] != only):
         title = failed[0]["title"]
         found.append(f"All other groups passed; only “{title}” did not.")
-    if only in _GROUPS:
-        found.append(_GROUPS[only])
+    if only in GROUP_HINTS:
+        found.append(GROUP_HINTS[only])
     elif is_wrong and only == "precision":
         found.append(_of_family(worst))
     elif is_wrong:
-        forward_passed = any(group["passed"] for group in groups if group["id"] in _FORWARD)
+        forward_passed = any(group["passed"] for group in groups if group["id"] in FORWARD_GROUPS)
         found.append(_of_quantity(worst, gradients, forward_passed))
     found.append(_of_publicity(groups, worst, is_wrong, at_home))
     return [sentence for sentence in found if sentence]
@@ -84,8 +84,8 @@ def _of_family(worst: Mapping[str, Any]) -> str:
     has_eps = worst.get("eps") is not None
     if family == "zero-rows" and has_eps:
         return _ZERO_ROWS
-    if family in _FAMILIES:
-        return _FAMILIES[family]
+    if family in FAMILY_HINTS:
+        return FAMILY_HINTS[family]
     inside = " Put eps inside the root." if has_eps else ""
     return f"{_PRECISION}{inside}"
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+# Keyed by the engine's names of families, layouts and sequences: a new one needs its words here.
 FAMILIES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "normal": "normally distributed numbers",
@@ -29,6 +30,8 @@ FAMILIES: Final[Mapping[str, str]] = MappingProxyType(
         "enormous": "enormous numbers: around 30,000 in float16, around 1e15 otherwise",
         "subnormal": "the smallest numbers that the dtype has",
         "timed call": "random numbers, in one of the calls that are timed",
+        "counted call": "random numbers, in the call whose memory traffic is counted",
+        "many rows": "random numbers, in more rows than a grid has blocks along one axis",
     }
 )
 LAYOUTS: Final[Mapping[str, str]] = MappingProxyType(

@@ -12,10 +12,9 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import reverse
 
-from gpu_worker.exercises import get, slugs
 from grader.models import Exercise, Submission
 from grader.presentation.hints import hints as find_hints
-from grader.presentation.words import FAMILIES, LAYOUTS, in_words, inputs_text, layout_text
+from grader.presentation.words import in_words, inputs_text, layout_text
 from grader.templatetags.speed import roofline
 from grader.tests.messages import full_report, verdict, worker
 
@@ -229,13 +228,6 @@ class TestWords:
         given = "In a hidden case (zero-rows, shape (3,), float16, eps 0.1): y off."
         assert in_words(given, {}).endswith("x of shape (3,), float16; eps 0.1): y off.")
         assert in_words("Your file has no class.", {}) == "Your file has no class."
-
-    def test_all_that_exercises_ask_for_has_words(self) -> None:
-        plans = [plan for slug in slugs() for plan in get(slug).plans]
-        drawn = {"drawn", "drawn-long"}
-        assert {plan.family for plan in plans} - drawn - set(FAMILIES) == set()
-        assert {plan.sequence for plan in plans} - {"once"} - set(LAYOUTS) == set()
-        assert {plan.layout for plan in plans} - {"drawn"} - set(LAYOUTS) == set()
 
     def test_unknown_names_are_shown_as_they_are(self) -> None:
         assert inputs_text({"family": "new-family", "group": "g"}, {}) == "new family"

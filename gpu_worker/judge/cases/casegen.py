@@ -88,26 +88,7 @@ class CaseDrawer(NumberDrawer):
         """Return the case."""
         x = self.x(self.shape)
         self.bad_rows = _bad_rows(x)
-        sequences: dict[str, Callable[[Array], None]] = {
-            "once": self.once,
-            "two-forwards": self.two_forwards,
-            "two-backwards": self.two_backwards,
-            "new-parameters": self.new_parameters,
-            "interleaved": self.interleaved,
-            "strangers": self.strangers,
-            "ranks-in-turn": self.ranks_in_turn,
-            "dtypes-in-turn": self.dtypes_in_turn,
-            "small-large-small": self.small_large_small,
-            "three-times": self.three_times,
-            "refilled": self.refilled,
-            "near-copies": self.near_copies,
-            "many-calls": self.many_calls,
-            "same-dout": self.same_dout,
-            "equal-parameters": self.equal_parameters,
-            "same-bytes-reshaped": self.same_bytes_reshaped,
-            "lengths-in-turn": self.lengths_in_turn,
-        }
-        sequences[self.plan.sequence](x)
+        SEQUENCES[self.plan.sequence](self, x)
         return Case(
             group=self.plan.group,
             family=self.plan.family,
@@ -305,6 +286,30 @@ class CaseDrawer(NumberDrawer):
     def gradient(self, x: Array) -> int:
         """Take a dout for x along; return its index, or -1 where the case does not go back."""
         return -1 if self.checks <= {"y"} else self.script.add(self.dout(x))
+
+
+SEQUENCES: Final[dict[str, Callable[[CaseDrawer, Array], None]]] = {
+    "once": CaseDrawer.once,
+    "two-forwards": CaseDrawer.two_forwards,
+    "two-backwards": CaseDrawer.two_backwards,
+    "new-parameters": CaseDrawer.new_parameters,
+    "interleaved": CaseDrawer.interleaved,
+    "strangers": CaseDrawer.strangers,
+    "ranks-in-turn": CaseDrawer.ranks_in_turn,
+    "dtypes-in-turn": CaseDrawer.dtypes_in_turn,
+    "small-large-small": CaseDrawer.small_large_small,
+    "three-times": CaseDrawer.three_times,
+    "refilled": CaseDrawer.refilled,
+    "near-copies": CaseDrawer.near_copies,
+    "many-calls": CaseDrawer.many_calls,
+    "same-dout": CaseDrawer.same_dout,
+    "equal-parameters": CaseDrawer.equal_parameters,
+    "same-bytes-reshaped": CaseDrawer.same_bytes_reshaped,
+    "lengths-in-turn": CaseDrawer.lengths_in_turn,
+}
+"""The orders of calls that a plan may name. The site has words for each, in
+`grader/presentation/words.py`.
+"""
 
 
 def _bad_rows(values: Array) -> NDArray[np.bool_]:

@@ -134,6 +134,8 @@ _FAMILIES: Final[dict[str, Callable[[Draw, Shape], Floats]]] = {
     "bad-rows": _bad_rows,
 }
 
+FAMILIES: Final = (*_FAMILIES, *SCALES, *LARGE, "subnormal")
+"""All that a plan may name. The site has words for each, in `grader/presentation/words.py`."""
 DRAWN: Final = (
     *("normal", "uniform", "mean-three", "outlier", "constant-rows", "zero-rows", "mixed-scales"),
     *("alternating", "signs", "steady", *SCALES, *LARGE),
