@@ -10,10 +10,10 @@ class CoursesConfig(AppConfig):
     def ready(self) -> None:
         from django.contrib.auth.signals import user_logged_in
 
-        from courses import edition
         from courses.accounts import signals
         from courses.learners import merge_on_login
         from courses.models import Chapter, ChapterRevision, Course
+        from courses.pages import edition
 
         user_logged_in.connect(merge_on_login, dispatch_uid="courses.merge_learners")
         signals.connect()

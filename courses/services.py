@@ -10,7 +10,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from pydantic import ValidationError
 
-from courses import edition
 from courses.content.errors import ContentError, describe
 from courses.content.exporter import stored_content
 from courses.content.schema import (
@@ -21,6 +20,7 @@ from courses.content.schema import (
     to_data,
 )
 from courses.models import Chapter, ChapterRevision, MathStylesheet, Question
+from courses.pages import edition
 from courses.publishing import BUILD_VERSION, Built, build
 from courses.publishing.site import StoredSite
 from courses.rendering import RenderError, SourceError

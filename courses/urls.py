@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from courses import views
 from courses.accounts import views as account_views
+from courses.pages import views
 from courses.search.views import search_page
 
 app_name = "courses"

@@ -11,7 +11,7 @@ class GraderConfig(AppConfig):
         from django.contrib.auth.models import User
         from django.db.models.signals import post_save
 
-        from courses import edition
+        from courses.pages import edition
         from courses.publishing import site
         from grader.models import Exercise
         from grader.services import account_acts, leave

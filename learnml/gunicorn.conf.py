@@ -25,7 +25,8 @@ workers = read("LEARNML_WEB_WORKERS", 2)
 threads = read("LEARNML_WEB_THREADS", 8)
 # One import for all workers: a quicker start, and a dead worker is replaced at once.
 preload_app = True
-# For a process that does not come back to Python; see `learnml.compute_limit` for all others.
+# For a process that does not come back to Python; see `learnml.middleware.compute_limit` for all
+# others.
 timeout = 30
 graceful_timeout = 5
 keepalive = 5

@@ -13,7 +13,7 @@ from typing import Final
 from django.http import HttpRequest
 
 from courses.held_forms import is_secret
-from learnml.same_origin import is_same_origin
+from learnml.middleware.same_origin import is_same_origin
 
 SHOWN_FROM_CHARACTERS: Final = 20
 ALWAYS_SHOWN: Final = ("source", "value")

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import Error, connections
 from django.urls import reverse
 
-from courses import queries
+from courses.pages import queries
 from grader.queries import published_exercises
 
 WsgiApplication: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]

@@ -22,7 +22,7 @@ from django.contrib.auth.models import User
 from django.db import models, transaction
 from django.urls import reverse
 
-from courses import answered, edition, saving, services
+from courses import answered, saving, services
 from courses.models import (
     Chapter,
     Choice,
@@ -38,6 +38,7 @@ from courses.models import (
     OrderingItem,
     Question,
 )
+from courses.pages import edition
 from courses.publishing import BUILD_VERSION, build
 from courses.publishing.site import Coming
 from courses.rows import create_all, delete_all, update_all

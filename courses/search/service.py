@@ -11,7 +11,7 @@ from typing import NamedTuple
 from django.urls import reverse
 
 from courses.models import ChapterRevision
-from courses.queries import published_chapters
+from courses.pages.queries import published_chapters
 
 from .documents import Document, documents_of
 from .excerpts import Excerpt, Piece, excerpt, marked
@@ -101,7 +101,7 @@ def _index(sources: tuple[_Source, ...]) -> tuple[Index, tuple[_Source, ...]]:
 
 @lru_cache(maxsize=KEPT_REVISIONS)
 def _documents(revision_id: int, content_hash: str, build_version: int) -> tuple[Document, ...]:
-    # The hash and the version are part of the key as in `courses.published`.
+    # The hash and the version are part of the key as in `courses.pages.published`.
     page = ChapterRevision.objects.values_list("page", flat=True).get(
         pk=revision_id, content_hash=content_hash, build_version=build_version
     )

@@ -13,9 +13,10 @@ from django.http import HttpRequest
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from courses import edition, panels
+from courses import panels
 from courses.models import Chapter, ChapterRevision, Course
-from courses.published import set_reading
+from courses.pages import edition
+from courses.pages.published import set_reading
 from courses.services import publish_chapter
 
 from .conftest import CHAPTER_URL, TINY, answer_url

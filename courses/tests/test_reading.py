@@ -14,8 +14,8 @@ from django.test import Client
 from courses.accounts.deletion import delete_account
 from courses.accounts.operators import LastOperatorError
 from courses.models import Chapter, Learner, QuizAttempt
-from courses.outline import outline_of, symbols_of
-from courses.samples import rmsnorm_sample
+from courses.pages.outline import outline_of, symbols_of
+from courses.pages.samples import rmsnorm_sample
 from courses.templatetags.reading import linked_headings
 
 from .conftest import CHAPTER_URL, answer_url

@@ -9,8 +9,8 @@ from django.utils.cache import patch_cache_control
 from django.utils.text import slugify
 from django.views.decorators.http import require_GET, require_http_methods
 
-from courses.old_addresses import follows_old_addresses
-from courses.queries import chapter_page
+from courses.pages.old_addresses import follows_old_addresses
+from courses.pages.queries import chapter_page
 from gpu_worker.exercises.spec import CODE_LIMITS
 from grader import queries
 from grader.models import CodeRun, Exercise

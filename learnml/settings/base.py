@@ -49,21 +49,21 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "learnml.request_ids.RequestIdMiddleware",
-    "learnml.responses.HeadMiddleware",
-    "learnml.responses.RetryAfterMiddleware",
+    "learnml.middleware.request_ids.RequestIdMiddleware",
+    "learnml.middleware.responses.HeadMiddleware",
+    "learnml.middleware.responses.RetryAfterMiddleware",
     "learnml.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "learnml.public_pages.PublicPagesMiddleware",
+    "learnml.middleware.public_pages.PublicPagesMiddleware",
     # Static files are compressed beforehand; pages here, with padding against BREACH.
-    "learnml.responses.CompressionMiddleware",
-    "learnml.security.ContentSecurityPolicyMiddleware",
+    "learnml.middleware.responses.CompressionMiddleware",
+    "learnml.middleware.security.ContentSecurityPolicyMiddleware",
     # Its own page needs the headers of those above, which compute nothing worth a limit.
-    "learnml.compute_limit.ComputeLimitMiddleware",
+    "learnml.middleware.compute_limit.ComputeLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "learnml.same_origin.SameOriginMiddleware",
+    "learnml.middleware.same_origin.SameOriginMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "grader.origin.OriginMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "simple_history.middleware.HistoryRequestMiddleware",
-    "learnml.body_size.BodySizeMiddleware",
+    "learnml.middleware.body_size.BodySizeMiddleware",
 ]
 
 # Where on its host the site is, such as /learn; empty at the root. Cookies go no further.

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import path
 from pytest_django.fixtures import Settings
 
-from learnml import compute_limit
+from learnml.middleware import compute_limit
 
 UNENDING_SECONDS = 60.0
 """Of processor time, after which a view of these tests gives up: it should have been ended."""
@@ -62,7 +62,7 @@ urlpatterns = [
 @pytest.fixture
 def client(settings: Settings) -> Client:
     settings.ROOT_URLCONF = __name__
-    settings.MIDDLEWARE = ["learnml.compute_limit.ComputeLimitMiddleware"]
+    settings.MIDDLEWARE = ["learnml.middleware.compute_limit.ComputeLimitMiddleware"]
     settings.REQUEST_COMPUTE_LIMIT_SECONDS = 0.3
     return Client(raise_request_exception=False)
 

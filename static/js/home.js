@@ -1,4 +1,4 @@
-// The row of numbers on the home page: RMSNorm of what the reader types, as `courses/samples.py`.
+// The row of numbers on the home page: RMSNorm of what the reader types, as `courses/pages/samples.py`.
 
 const EPS = 1e-6;
 const box = document.querySelector("[data-try]");

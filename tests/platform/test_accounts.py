@@ -20,7 +20,7 @@ from django.test import Client, RequestFactory
 from courses import limits as pages_limits
 from grader.models import AuditEntry
 from grader.services import active_tokens, create_token
-from learnml.responses import RetryAfterMiddleware
+from learnml.middleware.responses import RetryAfterMiddleware
 from learnml.settings import base
 
 pytestmark = pytest.mark.django_db
@@ -142,7 +142,7 @@ def test_no_answer_of_429_is_without_retry_after() -> None:
         return HttpResponse(status=429)
 
     assert int(RetryAfterMiddleware(refuse)(RequestFactory().get("/"))["Retry-After"]) > 0
-    assert "learnml.responses.RetryAfterMiddleware" in base.MIDDLEWARE
+    assert "learnml.middleware.responses.RetryAfterMiddleware" in base.MIDDLEWARE
     assert pages_limits.WINDOW_SECONDS == 60  # what search and answers say
 
 

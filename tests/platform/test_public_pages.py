@@ -12,13 +12,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
-from courses import edition
 from courses.content.importer import load_course
 from courses.models import Chapter, Course
+from courses.pages import edition
 from courses.services import publish_chapter
 from courses.tests.conftest import CHAPTER_URL, TINY, answer_url
 from grader.models import Exercise
-from learnml import public_pages
+from learnml.middleware import public_pages
 
 pytestmark = pytest.mark.django_db
 

@@ -24,7 +24,7 @@ from pytest_django.fixtures import Settings
 from gpu_worker.messages.queues import celery_settings
 from learnml.cache import TolerantRedisCache
 from learnml.celery import app, beat_schedule
-from learnml.responses import CompressionMiddleware
+from learnml.middleware.responses import CompressionMiddleware
 from tests.platform.instance import PROJECT
 
 PATIENCE_SECONDS = 10.0

@@ -14,9 +14,9 @@ from django.test.client import ClientHandler
 from django.urls import reverse
 from pytest_django.fixtures import Settings
 
-from courses import queries
 from courses.content.importer import load_course
 from courses.models import Chapter
+from courses.pages import queries
 from courses.tests.conftest import CHAPTER_URL, TINY
 from grader.models import Exercise
 from learnml.warm_up import warm_up

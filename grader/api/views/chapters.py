@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from courses.learners import learner_of
 from courses.models import Chapter
-from courses.old_addresses import current_chapter, moved
+from courses.pages.old_addresses import current_chapter, moved
 from courses.quiz.attempts import answer_question
 from courses.quiz.kinds import AnswerError, check, read
 from courses.quiz.output import MAX_OUTPUT_CHARACTERS

@@ -24,8 +24,8 @@ from courses.models import (
     QuizAttempt,
     RequirementMet,
 )
+from courses.pages.published import contents_of
 from courses.progress.states import ChapterState
-from courses.published import contents_of
 from courses.quiz.attempts import count_done
 from courses.subpath import below_site
 

@@ -23,20 +23,21 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_POST, require_safe
 
-from courses import csp, learners, panels, preview, queries
-from courses.conditional import with_etag
+from courses import csp, learners, panels
 from courses.content.errors import ContentError, describe
 from courses.limits import WINDOW_SECONDS, within_limit
 from courses.models import Course, MathStylesheet
-from courses.old_addresses import follows_old_addresses
-from courses.public_pages import public_page
-from courses.published import Reading, reading_of, set_reading
-from courses.queries import ChapterPage
+from courses.pages import preview, queries
+from courses.pages.conditional import with_etag
+from courses.pages.old_addresses import follows_old_addresses
+from courses.pages.public_pages import public_page
+from courses.pages.published import Reading, reading_of, set_reading
+from courses.pages.queries import ChapterPage
+from courses.pages.samples import rmsnorm_sample
 from courses.quiz.attempts import answer_question
 from courses.quiz.kinds import AnswerError, as_sent, read
 from courses.quiz.state import Problem, Quiz, quiz_of
 from courses.rendering import RenderError
-from courses.samples import rmsnorm_sample
 from courses.themes import THEME_COOKIE, THEMES
 
 THEME_COOKIE_AGE_SECONDS = 365 * 24 * 3600

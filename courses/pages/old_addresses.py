@@ -10,8 +10,8 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 
-from courses import preview
 from courses.models import Chapter, Course
+from courses.pages import preview
 
 View = Callable[..., HttpResponseBase]
 # A browser that kept a redirect for good would turn in circles once a slug was taken back.

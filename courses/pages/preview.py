@@ -5,10 +5,11 @@ from __future__ import annotations
 from django.db.models import Q
 from django.http import HttpRequest
 
-from courses import queries, services
+from courses import services
 from courses.models import Chapter, ChapterRevision, QuizAttempt
+from courses.pages import queries
+from courses.pages.queries import ChapterLink, ChapterPage
 from courses.publishing import BUILD_VERSION
-from courses.queries import ChapterLink, ChapterPage
 from courses.quiz.kinds import Given, check
 from courses.subpath import all_below_site
 

@@ -26,7 +26,7 @@ class RequestIdMiddleware:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
-        request_finished.connect(_forget, dispatch_uid="learnml.request_ids")
+        request_finished.connect(_forget, dispatch_uid="learnml.middleware.request_ids")
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         given = request.headers.get(HEADER, "") if settings.REQUEST_ID_FROM_PROXY else ""

@@ -1,7 +1,8 @@
 """Pages that are the same for every visitor of whom nothing is known.
 
 Such a page holds no token of a form: what it sends is known to come from it by what the browser
-says of the sender (`learnml.same_origin`). That makes it one page for all, which can be kept.
+says of the sender (`learnml.middleware.same_origin`). That makes it one page for all, which can be
+kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Public pages in memory, compressed as they are sent: shown again while their edition holds.
 
 Stands in front of compression, sessions and forms' tokens, none of which these pages need. Which
-pages these are, and why they may be shared, is in `courses.public_pages`.
+pages these are, and why they may be shared, is in `courses.pages.public_pages`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import TypeAlias
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-from courses import edition
-from courses.conditional import conditional
-from courses.public_pages import is_unknown_visitor
+from courses.pages import edition
+from courses.pages.conditional import conditional
+from courses.pages.public_pages import is_unknown_visitor
 from courses.themes import chosen_theme
-from learnml.responses import chosen_coding
+from learnml.middleware.responses import chosen_coding
 
 Key: TypeAlias = tuple[str | int, ...]
 # Half a megabyte for a long chapter without compression; the oldest goes first.
