@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +11,8 @@ import yaml
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 LIBRARY = Path(__file__).resolve().parent / "library"
+CHECKED = LIBRARY / "checked.json"
+"""The exercises that come with LearnML and have passed their check: slug -> content digest."""
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+([_-][a-z0-9]+)*$", max_length=64)]
 
@@ -58,3 +62,14 @@ def read(path: Path) -> ExerciseFile:
 def files(paths: list[Path] | None = None) -> list[Path]:
     """Return the given files, or all of the library, sorted."""
     return sorted(paths) if paths else sorted(LIBRARY.glob("*.yaml"))
+
+
+def checked() -> dict[str, str]:
+    """Return for each exercise that comes checked the digest of what was checked."""
+    known: dict[str, str] = json.loads(CHECKED.read_text(encoding="utf-8"))
+    return known
+
+
+def write_checked(known: Mapping[str, str]) -> None:
+    """Write what `checked` returns."""
+    CHECKED.write_text(f"{json.dumps(known, indent=2, sort_keys=True)}\n", encoding="utf-8")

@@ -78,6 +78,23 @@ def publishing_steps(exercise: Exercise) -> list[Step]:
     ]
 
 
+def look_at(exercise: Exercise, step: Step, zygote: Zygote) -> tuple[str, str]:
+    """Take a step; return what is said against a stored submission, and how a mutant got through.
+
+    Raises:
+        SandboxError: the sandbox failed.
+    """
+    if step.mutant is None:
+        return complaint_about(exercise, step.item, zygote), ""
+    result = fate_of(exercise, step.item, step.mutant, zygote)
+    if result.fate is not Fate.SURVIVED:
+        return "", ""
+    return (
+        "",
+        f"{result.submission} with line {result.mutant.line} changed ({result.mutant.change})",
+    )
+
+
 def complaint_about(exercise: Exercise, item: Stored, zygote: Zygote) -> str:
     """Grade a stored submission; return what is not as its header says, or nothing.
 
