@@ -109,6 +109,13 @@ def _start_zygote(**_: Any) -> None:
     tasks.zygote.start()
 
 
+@worker_process_init.connect
+def _remember_what_is_loaded(**_: Any) -> None:
+    from gpu_worker.worker import exercise_checks
+
+    exercise_checks.remember_what_is_loaded()
+
+
 @worker_process_shutdown.connect
 def _close_zygote(**_: Any) -> None:
     from gpu_worker.worker import tasks

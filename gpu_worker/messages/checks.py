@@ -19,12 +19,16 @@ Count = Annotated[int, Field(ge=0, le=100_000)]
 
 
 class CheckJob(Message):
-    """Steps of one exercise's check, from the place `first` on, as put on the queue `cpu`."""
+    """Steps of one exercise's check, from the place `first` on, as put on the queue `cpu`.
+
+    `digest` is that of the exercise and the engine as the site has them.
+    """
 
     version: Literal[1] = PROTOCOL_VERSION
     check: Identifier
     lease: Identifier
     exercise: Identifier
+    digest: Short
     first: Count
 
 
@@ -33,14 +37,16 @@ class CheckUpdate(Message):
 
     Stored submissions come first, `stored` of them; the rest are mutants. `graded` counts those of
     the present steps that were graded at all. `left_out` says why a machine grades no kernels.
-    `failure` says why the check cannot be done, and `came_back` that the job was handed out a
-    second time and not begun, since it may be what ended the first worker.
+    `digest` is that of the exercise and the engine as the worker has them; where the job has
+    another, no step is taken. `failure` says why the check cannot be done, and `came_back` that the
+    job was handed out a second time and not begun, since it may be what ended the first worker.
     """
 
     version: Literal[1] = PROTOCOL_VERSION
     check: Identifier
     lease: Identifier
     node: Short
+    digest: Short = ""
     first: Count
     next: Count = 0
     steps: Count = 0

@@ -239,6 +239,7 @@ def test_an_exercises_check_is_answered_and_one_that_came_back_is_not_begun(
     sent: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = {"version": 1, "check": "c1", "lease": "l1", "exercise": "nothing", "first": 3}
+    job["digest"] = "d1"
     tasks.check.run("junk")
     tasks.check.run(job)
     monkeypatch.setattr(tasks, "_came_back", lambda task: True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 from celery import Celery
 
-from gpu_worker.exercises import Exercise, get
+from gpu_worker.exercises import digests, get
 from gpu_worker.exercises.stored import HeaderError
 from gpu_worker.judge.running.builds import kernels_missing
 from gpu_worker.judge.strength import checks as strength
@@ -46,12 +48,17 @@ def came_back(app: Celery, job: CheckJob) -> None:
 def take(job: CheckJob, zygote: Zygote) -> CheckUpdate:
     """Take the steps from `job.first` on, one at least if there is one.
 
+    None is taken where the job is about another exercise or engine than what this process has.
+
     Raises:
         HeaderError: a stored submission does not say what to expect.
         LookupError: there is no such exercise.
         SandboxError: the sandbox failed.
     """
     exercise = get(job.exercise)
+    here = _digest(exercise.folder)
+    if here != job.digest:
+        return _update(job).model_copy(update={"digest": here, "next": job.first})
     steps = strength.publishing_steps(exercise)
     until = time.monotonic() + SECONDS_AT_ONCE
     complaints: list[str] = []
@@ -61,15 +68,16 @@ def take(job: CheckJob, zygote: Zygote) -> CheckUpdate:
         if step.item.has_kernels and (missing := kernels_missing()):
             left_out = missing
         else:
-            complaint, missed = _look(exercise, step, zygote)
-            complaints += [complaint] if complaint else []
-            survived = survived or missed
+            complaint, missed = strength.look_at(exercise, step, zygote)
+            complaints += [complaint[:4_000]] if complaint else []
+            survived = survived or missed[:4_000]
             graded += 1
         place += 1
         if time.monotonic() > until:
             break
     return _update(job).model_copy(
         update={
+            "digest": here,
             "next": place,
             "steps": len(steps),
             "stored": sum(step.mutant is None for step in steps),
@@ -81,15 +89,23 @@ def take(job: CheckJob, zygote: Zygote) -> CheckUpdate:
     )
 
 
-def _look(exercise: Exercise, step: strength.Step, zygote: Zygote) -> tuple[str, str]:
-    """Return what is said against a stored submission, and how a mutant got through."""
-    if step.mutant is None:
-        return strength.complaint_about(exercise, step.item, zygote)[:4_000], ""
-    result = strength.fate_of(exercise, step.item, step.mutant, zygote)
-    if result.fate is not strength.Fate.SURVIVED:
-        return "", ""
-    where = f"{result.submission} with line {result.mutant.line} changed"
-    return "", f"{where} ({result.mutant.change})"[:4_000]
+def remember_what_is_loaded() -> None:
+    """Note what the engine and the exercises are while this process begins.
+
+    It imports them once: files that change later do not change what it judges by.
+    """
+    for folder in digests.folders():
+        _loaded(folder)
+
+
+@cache
+def _loaded(folder: Path) -> tuple[str, str]:
+    return digests.engine_digest(), digests.code_digest(folder)
+
+
+def _digest(folder: Path) -> str:
+    """Return the digest of what this process judges by, and of the programs as they are now."""
+    return digests.joined(*_loaded(folder), digests.programs_digest(folder))
 
 
 def _take_or_explain(job: CheckJob, zygote: Zygote) -> CheckUpdate:

@@ -16,24 +16,32 @@ from courses.rendering import Rendered, too_long
 from grader import queries
 from grader.models import Exercise, ExerciseCheck
 from grader.services.exercises import render, save_exercise
-from grader.services.publishing import ask_to_publish, open_check, why_not_checked, withdraw
+from grader.services.publishing import (
+    Answer,
+    Standing,
+    open_check,
+    publish_exercise,
+    standing_of,
+    withdraw,
+)
 
 BEING_PUBLISHED = (
     "Saved. Learners see it once its check has passed: workers grade the programs stored beside "
     "the exercise, which takes some minutes. The list of exercises shows how far that is, and "
     "you are told here how it ended."
 )
+PUBLISHED = "Saved and published: its check has passed, and nothing of it has changed since."
 
 
 class ExerciseForm(forms.ModelForm):
     """Refuses mathematics that does not render, with line and column.
 
-    `asks_for_check` says after cleaning that the exercise is to be published and is not yet: it is
-    saved unpublished, and published by its check.
+    `standing` is there after cleaning if the exercise is to be published and is not yet: it is
+    saved unpublished, and published if its check has passed, or when it does.
     """
 
     rendered: Rendered | None = None
-    asks_for_check = False
+    standing: Standing | None = None
 
     class Meta:
         model = Exercise
@@ -84,9 +92,9 @@ class ExerciseForm(forms.ModelForm):
         # Checked when it becomes public. What it is now stands in the row, not in the form: a check
         # may have passed since.
         if slug and cleaned.get("is_published") and not self.instance.is_published:
-            if reason := why_not_checked(slug):
-                self.add_error("is_published", reason)
-            self.asks_for_check = True
+            self.standing = standing_of(slug)
+            if self.standing.problem:
+                self.add_error("is_published", self.standing.problem)
             cleaned["is_published"] = False
         return cleaned
 
@@ -141,15 +149,16 @@ class ExerciseAdmin(ShortWritesMixin, SimpleHistoryAdmin):
         # The form's chapter is the author's word, and the slug kept for loads follows it.
         obj.chapter_slug = obj.chapter.slug if obj.chapter else ""
         author = cast(User, request.user)
-        if form.asks_for_check:
+        standing = form.standing
+        if standing is not None:
             # It may have passed between the form's reading and now.
             passed = Exercise.objects.filter(pk=obj.pk, slug=obj.slug, is_published=True).exists()
             obj.is_published = passed
-            form.asks_for_check = not passed
+            standing = None if passed else standing
         save_exercise(obj, actor=author, rendered=form.rendered)
-        if form.asks_for_check:
-            ask_to_publish(obj, author)
-            messages.info(request, BEING_PUBLISHED)
+        if standing is not None:
+            answer = publish_exercise(obj, standing, author)
+            messages.info(request, PUBLISHED if answer is Answer.PUBLISHED else BEING_PUBLISHED)
         elif withdraw(obj):
             messages.info(request, "The check before publishing was withdrawn.")
 

@@ -24,6 +24,8 @@ class CheckState(models.TextChoices):
 class ExerciseCheck(models.Model):
     """One check of the programs stored beside an exercise, on a worker, a few steps at a time.
 
+    `digest` is what was checked: of the exercise and the engine as the site had them. What was
+    found out holds as long as they are the same; empty where nothing was found out.
     `next_step` is the place that a worker was last asked to go on from, of `steps` (0: not known
     yet). `sent_at` is when it was asked; empty means that it is yet to be asked. `tries` counts how
     often it was asked for this very place.
@@ -33,6 +35,7 @@ class ExerciseCheck(models.Model):
     lease = models.CharField(max_length=64, unique=True, default=new_lease, editable=False)
     exercise = models.ForeignKey("grader.Exercise", on_delete=models.CASCADE, related_name="checks")
     slug = models.SlugField(max_length=64, help_text="The engine's exercise that is checked.")
+    digest = models.CharField(max_length=64, blank=True, default="", editable=False)
     asked_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -74,6 +77,11 @@ class ExerciseCheck(models.Model):
     @property
     def is_open(self) -> bool:
         return self.state in CheckState.open()
+
+    @property
+    def why_not_published(self) -> str:
+        """What the exercise waits for, or what speaks against it; "" where it is published."""
+        return self.reason or (self.progress if self.is_open else "")
 
     @property
     def progress(self) -> str:

@@ -28,9 +28,10 @@ from courses.rendering.places import source_error, with_line_feeds
 from courses.services import store_stylesheet
 from grader.content import ExerciseFile
 from grader.content import files as library_files
-from grader.models import AuditAction, Exercise
+from grader.models import AuditAction, CheckState, Exercise
 
 from .audit import changes, record_act
+from .publishing import newest_check, publish_exercise, standing_of, withdraw
 
 AUTHORED_FIELDS = ("title", "chapter_slug", "position", "summary", "statement", "is_published")
 
@@ -137,32 +138,49 @@ def _shown(exercise: Exercise) -> dict[str, Any]:
 def load_exercise(file: ExerciseFile, *, force: bool = False) -> Loaded:
     """Bring an exercise to what its file says, unless somebody edited it in the admin since.
 
+    A file that says `published: true` publishes an exercise that has passed its check as it is;
+    otherwise it asks for the check, which the scheduler begins. One that is published stays so.
+
     Raises:
         ValidationError: the mathematics has mistakes; nothing was saved.
     """
+    loaded, exercise = _load(file, force=force)
+    if loaded is Loaded.KEPT or exercise.is_published:
+        return loaded
+    standing = standing_of(file.slug) if file.published else None
+    with transaction.atomic():
+        exercise = Exercise.objects.select_for_update(of=("self",)).get(pk=exercise.pk)
+        if standing is not None:
+            publish_exercise(exercise, standing, anew=False, send=False)
+        elif loaded is not Loaded.UNCHANGED:
+            withdraw(exercise)
+    return loaded
+
+
+def _load(file: ExerciseFile, *, force: bool) -> tuple[Loaded, Exercise]:
     exercise = Exercise.objects.filter(slug=file.slug).first()
     created = exercise is None
     if exercise is None:
         exercise = Exercise(slug=file.slug)
     is_moved = _take_deadline(exercise, file.due_at, force=force)
-    if not created and not force and exercise.loaded_digest not in ("", digest_of(exercise)):
+    before: set[str] = set() if created else _digests_as_loaded(exercise)
+    if not created and not force and exercise.loaded_digest not in ("", *before):
         if is_moved:
             exercise.save()
-        return Loaded.KEPT
-    before = "" if created else digest_of(exercise)
+        return Loaded.KEPT, exercise
     exercise.title = file.title
     exercise.chapter_slug = file.chapter
     exercise.position = file.position
     exercise.summary = file.summary
     exercise.statement = file.statement
-    exercise.is_published = file.published
-    digest = digest_of(exercise)
-    is_same = digest == before == exercise.loaded_digest and not is_moved
+    digest = digest_of(exercise, file.published)
+    is_same = digest == exercise.loaded_digest and digest in before and not is_moved
     if not created and is_same and _is_current(exercise):
-        return Loaded.UNCHANGED
+        return Loaded.UNCHANGED, exercise
+    exercise.is_published = exercise.is_published and file.published
     exercise.loaded_digest = digest
     save_exercise(exercise)
-    return Loaded.CREATED if created else Loaded.UPDATED
+    return (Loaded.CREATED if created else Loaded.UPDATED), exercise
 
 
 def render_outdated() -> dict[str, str]:
@@ -195,10 +213,25 @@ def _take_deadline(exercise: Exercise, due_at: datetime | None, *, force: bool) 
     return is_moved
 
 
-def digest_of(exercise: Exercise) -> str:
-    """Return a digest of what an author can change, to tell an edit from a load."""
+def digest_of(exercise: Exercise, published: bool) -> str:
+    """Return a digest of what an author can change, to tell an edit from a load.
+
+    `published` is what the file asked for, which the exercise may not be yet.
+    """
     fields = {name: getattr(exercise, name) for name in AUTHORED_FIELDS}
+    fields["is_published"] = published
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+
+
+def _digests_as_loaded(exercise: Exercise) -> set[str]:
+    """Return the digests that a load may have left an exercise with that nobody edited since.
+
+    Where its check is open or has failed, the file may have asked for it to be published or not.
+    """
+    newest = newest_check(exercise)
+    is_asked_for = newest is not None and (newest.is_open or newest.state == CheckState.FAILED)
+    states = {exercise.is_published, exercise.is_published or is_asked_for}
+    return {digest_of(exercise, published) for published in states}
 
 
 def _is_current(exercise: Exercise) -> bool:

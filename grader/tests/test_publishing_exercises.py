@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -16,6 +19,7 @@ from django.utils import timezone
 from courses.models import Chapter
 from gpu_worker.checking import Fate, SandboxError, Zygote
 from gpu_worker.exercises import get
+from gpu_worker.exercises.digests import content_digest
 from gpu_worker.messages.checks import CheckJob, CheckUpdate
 from gpu_worker.messages.queues import PRIORITY_REGRADE, QUEUE_CPU
 from gpu_worker.tests.conftest import RIGHT
@@ -23,6 +27,7 @@ from gpu_worker.worker import exercise_checks
 from grader import services, tasks
 from grader.models import AuditAction, AuditEntry, CheckState, Exercise, ExerciseCheck
 from grader.services.exercises import save_exercise
+from grader.services.publishing import Answer, publish_exercise, standing_of
 
 from .conftest import FakeBroker
 from .messages import worker
@@ -81,6 +86,7 @@ def few_submissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def found(job: dict[str, Any], **said: Any) -> CheckUpdate:
     """What a worker answers that found nothing wrong in any of ten steps."""
     said = {"next": 10, "steps": 10, "stored": 6, "graded": 10 - job["first"], **said}
+    said.setdefault("digest", job["digest"])
     return CheckUpdate(check=job["check"], lease=job["lease"], node="n", first=job["first"], **said)
 
 
@@ -357,9 +363,361 @@ def test_steps_are_few_enough_for_a_learner_to_wait_behind(
     few_submissions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exercise_checks, "SECONDS_AT_ONCE", 0.0)
-    job = CheckJob(check="c", lease="l", exercise="rmsnorm", first=1)
+    job = CheckJob(
+        check="c", lease="l", exercise="rmsnorm", digest=standing_of("rmsnorm").digest, first=1
+    )
     with Zygote() as zygote:
         update = exercise_checks.take(job, zygote)
     assert (update.first, update.next, update.graded) == (1, 2, 1)
     assert update.steps == update.stored + 2
     assert not update.complaints
+
+
+# --- an outcome holds while nothing has changed ---------------------------------------------------
+def unpublish(check: ExerciseCheck) -> None:
+    Exercise.objects.filter(pk=check.exercise_id).update(is_published=False)
+
+
+def test_publishing_once_more_what_has_passed_asks_nobody(
+    admin: Client, broker: FakeBroker, few_submissions: Path, root: User
+) -> None:
+    check = published(admin)
+    services.record_check(found(broker.checks[0]))
+    unpublish(check)
+    change = reverse("admin:grader_exercise_change", args=[check.exercise_id])
+    page = admin.post(change, DATA, follow=True).content.decode()
+    assert "Saved and published: its check has passed" in page
+    assert Exercise.objects.get().is_published
+    assert len(broker.checks) == 1
+    entries = AuditEntry.objects.filter(action=AuditAction.EXERCISE_PUBLISHED)
+    assert [entry.actor for entry in entries] == [root, root]
+
+
+@pytest.mark.parametrize("changed", ["submissions/correct/one.py", "reference_numpy.py"])
+def test_what_has_changed_since_it_passed_is_checked_again(
+    admin: Client, broker: FakeBroker, few_submissions: Path, changed: str
+) -> None:
+    check = published(admin)
+    services.record_check(found(broker.checks[0]))
+    unpublish(check)
+    with (few_submissions / changed).open("a", encoding="utf-8") as file:
+        file.write("\nMORE = 1\n")
+    change = reverse("admin:grader_exercise_change", args=[check.exercise_id])
+    admin.post(change, DATA)
+    assert not Exercise.objects.get().is_published
+    assert len(broker.checks) == 2
+    assert broker.checks[0]["digest"] != broker.checks[1]["digest"]
+
+
+def test_another_engine_checks_again(
+    admin: Client, broker: FakeBroker, few_submissions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = published(admin)
+    services.record_check(found(broker.checks[0]))
+    unpublish(check)
+    monkeypatch.setattr("gpu_worker.exercises.digests.engine_digest", lambda: "of another release")
+    assert publish(check.exercise) is Answer.CHECKING
+
+
+def test_a_failed_check_is_made_again_for_whoever_asks_and_not_for_a_file(
+    admin: Client, broker: FakeBroker, few_submissions: Path
+) -> None:
+    check = published(admin)
+    services.record_check(found(broker.checks[0], complaints=["One is wrong."]))
+    assert publish(check.exercise, anew=False) is Answer.REFUSED
+    assert publish(check.exercise) is Answer.CHECKING
+    assert len(broker.checks) == 2
+
+
+def test_a_check_that_found_nothing_out_is_made_again(
+    admin: Client, broker: FakeBroker, few_submissions: Path
+) -> None:
+    check = published(admin)
+    services.record_check(found(broker.checks[0], failure="No sandbox."))
+    assert publish(check.exercise, anew=False) is Answer.CHECKING
+
+
+def publish(exercise: Exercise, **options: Any) -> Answer:
+    exercise.refresh_from_db()
+    with transaction.atomic():
+        return publish_exercise(exercise, standing_of(exercise.slug), **options)
+
+
+# --- the exercise changes while it is checked -----------------------------------------------------
+def test_an_exercise_that_changes_while_it_is_checked_is_checked_from_the_start(
+    admin: Client, broker: FakeBroker, few_submissions: Path
+) -> None:
+    check = published(admin)
+    services.record_check(found(broker.checks[0], next=5, graded=5, complaints=["One is wrong."]))
+    (few_submissions / "submissions" / "wrong" / "one.py").write_text("# outcome: contract_error\n")
+    # The last steps of the former state are answered, and once more.
+    late = found(broker.checks[1])
+    assert services.record_check(late)
+    assert not services.record_check(late)
+    check.refresh_from_db()
+    assert (check.state, check.next_step, check.complaints) == (CheckState.RUNNING, 0, [])
+    assert not Exercise.objects.get().is_published
+    assert broker.checks[2]["first"] == 0
+    assert broker.checks[2]["digest"] == standing_of("rmsnorm").digest != late.digest
+    services.record_check(found(broker.checks[2]))
+    assert Exercise.objects.get().is_published
+
+
+def test_asking_again_after_a_change_begins_another_check(
+    admin: Client, broker: FakeBroker, few_submissions: Path
+) -> None:
+    check = published(admin)
+    (few_submissions / "submissions" / "wrong" / "one.py").write_text("# outcome: contract_error\n")
+    change = reverse("admin:grader_exercise_change", args=[check.exercise_id])
+    admin.post(change, DATA)
+    check.refresh_from_db()
+    assert check.state == CheckState.WITHDRAWN
+    assert not services.record_check(found(broker.checks[0]))
+    services.record_check(found(broker.checks[1]))
+    assert Exercise.objects.get().is_published
+
+
+def test_an_exercise_that_the_engine_loses_while_it_is_checked_is_not_published(
+    admin: Client, broker: FakeBroker, few_submissions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = published(admin)
+    monkeypatch.setattr("grader.services.publishing.find_spec", lambda slug: None)
+    services.record_check(found(broker.checks[0]))
+    check.refresh_from_db()
+    assert (check.state, check.digest) == (CheckState.FAILED, "")
+    assert "The grading engine has no exercise" in check.reason
+
+
+def test_a_worker_with_other_files_grades_nothing_and_is_named(
+    admin: Client, broker: FakeBroker, few_submissions: Path, settings: Any
+) -> None:
+    check = published(admin)
+    for _ in range(settings.GRADING["MAX_GRADING_ATTEMPTS"]):
+        job = CheckJob.from_message({**broker.checks[-1], "digest": "of another release"})
+        update = exercise_checks.take(job, Zygote())
+        assert (update.graded, update.next) == (0, 0)
+        services.record_check(update.model_copy(update={"digest": "of another release"}))
+    check.refresh_from_db()
+    assert (check.state, check.digest) == (CheckState.FAILED, "")
+    assert "has another release than the site" in check.reason
+
+
+def test_a_worker_judges_by_what_it_began_with(
+    few_submissions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Modules are loaded once; stored programs are read each time."""
+
+    def answered() -> CheckUpdate:
+        digest = standing_of("rmsnorm").digest
+        job = CheckJob(check="c", lease="l", exercise="rmsnorm", digest=digest, first=10_000)
+        return exercise_checks.take(job, Zygote())
+
+    assert answered().steps
+    with (few_submissions / "submissions" / "wrong" / "one.py").open("a") as file:
+        file.write("\n# More.\n")
+    assert answered().steps
+    with (few_submissions / "reference_numpy.py").open("a") as file:
+        file.write("\nMORE = 1\n")
+    assert not answered().steps
+
+
+# --- the command ----------------------------------------------------------------------------------
+def command(*arguments: str) -> str:
+    out = StringIO()
+    call_command("publish_exercise", *arguments, stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def loaded() -> Exercise:
+    return save_exercise(Exercise(slug="rmsnorm", title="T", summary="S", statement="S"))
+
+
+def test_the_command_waits_for_workers_and_says_how_far_they_are(
+    loaded: Exercise,
+    broker: FakeBroker,
+    few_submissions: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def work(seconds: float) -> None:
+        first = broker.checks[-1]["first"]
+        services.record_check(found(broker.checks[-1], next=min(first + 5, 10)))
+
+    monkeypatch.setattr("grader.management.commands.publish_exercise.sleep", work)
+    text = command("rmsnorm")
+    assert "rmsnorm: is being checked: 5 of 10 programs graded\nrmsnorm: published" in text
+    loaded.refresh_from_db()
+    assert loaded.is_published
+    entry = AuditEntry.objects.get(action=AuditAction.EXERCISE_PUBLISHED)
+    assert (entry.actor, entry.origin) == (None, "server")
+    assert command("rmsnorm") == "rmsnorm: published\n"
+
+
+def test_the_command_fails_with_the_reason(
+    loaded: Exercise,
+    broker: FakeBroker,
+    few_submissions: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def work(seconds: float) -> None:
+        services.record_check(found(broker.checks[-1], survived="one with line 3 changed"))
+
+    monkeypatch.setattr("grader.management.commands.publish_exercise.sleep", work)
+    with pytest.raises(CommandError, match="rmsnorm: The cases miss a mistake: one with line 3"):
+        command("rmsnorm")
+    for path in few_submissions.glob("submissions/*/*.py"):
+        path.unlink()
+    with pytest.raises(CommandError, match="has no stored submissions"):
+        command("rmsnorm")
+    with pytest.raises(CommandError, match="There is no exercise nothing here"):
+        command("nothing")
+
+
+def test_the_command_need_not_wait(
+    loaded: Exercise, broker: FakeBroker, few_submissions: Path
+) -> None:
+    assert command("rmsnorm", "--no-wait") == "rmsnorm: is being checked\n"
+    assert len(broker.checks) == 1
+    loaded.refresh_from_db()
+    assert not loaded.is_published
+
+
+# --- files that say `published: true` -------------------------------------------------------------
+class TestFiles:
+    @pytest.fixture(autouse=True)
+    def file(self, tmp_path_factory: pytest.TempPathFactory, few_submissions: Path) -> Path:
+        self.path = tmp_path_factory.mktemp("files") / "rmsnorm.yaml"
+        self.write()
+        return self.path
+
+    def write(self, published: str = "true", statement: str = "S") -> None:
+        self.path.write_text(
+            f"slug: rmsnorm\ntitle: T\nsummary: S\nstatement: {statement}\npublished: {published}\n"
+        )
+
+    def load(self, *arguments: str) -> str:
+        out = StringIO()
+        call_command("load_exercises", str(self.path), *arguments, stdout=out, stderr=out)
+        return out.getvalue()
+
+    def is_published(self) -> bool:
+        return Exercise.objects.get().is_published
+
+    def test_it_waits_for_its_check_which_the_scheduler_begins(self, broker: FakeBroker) -> None:
+        text = self.load()
+        assert text == "rmsnorm: created\n  Not published: waits for its turn\n"
+        # What prepares a database may have no queue.
+        assert broker.checks == []
+        tasks.advance_checks()
+        text = self.load()
+        assert text == "rmsnorm: unchanged\n  Not published: is being checked: waits for a worker\n"
+        assert len(broker.checks) == 1
+        services.record_check(found(broker.checks[0]))
+        assert self.is_published()
+        assert self.load() == "rmsnorm: unchanged\n"
+
+    def test_what_is_refused_stays_unpublished_with_its_reason(
+        self, admin: Client, broker: FakeBroker, few_submissions: Path
+    ) -> None:
+        self.load()
+        tasks.advance_checks()
+        services.record_check(found(broker.checks[0], complaints=["One is wrong."]))
+        for _ in range(2):
+            text = self.load()
+            assert "unchanged\n  Not published: One stored submission is not graded as" in text
+        assert not self.is_published()
+        assert len(broker.checks) == 1
+        change = reverse("admin:grader_exercise_change", args=[Exercise.objects.get().pk])
+        assert "One stored submission is not graded as" in admin.get(change).content.decode()
+        # Its files have changed: the next load asks again.
+        (few_submissions / "submissions" / "wrong" / "one.py").write_text("# outcome: accepted\n")
+        assert "waits for its turn" in self.load()
+        tasks.advance_checks()
+        services.record_check(found(broker.checks[1]))
+        assert self.is_published()
+
+    def test_what_cannot_be_checked_says_why_once(self, few_submissions: Path) -> None:
+        for path in few_submissions.glob("submissions/*/*.py"):
+            path.unlink()
+        for _ in range(2):
+            assert "Not published: rmsnorm has no stored submissions" in self.load()
+        assert ExerciseCheck.objects.count() == 1
+        assert not self.is_published()
+
+    def test_other_texts_do_not_ask_again(self, broker: FakeBroker) -> None:
+        self.load()
+        self.write(statement="Other")
+        assert "updated\n  Not published: waits for its turn" in self.load()
+        assert ExerciseCheck.objects.count() == 1
+        tasks.advance_checks()
+        services.record_check(found(broker.checks[0]))
+        self.write(statement="Another")
+        assert self.load() == "rmsnorm: updated\n"
+        assert self.is_published()
+
+    def test_a_file_that_takes_it_back_withdraws_the_check(self, broker: FakeBroker) -> None:
+        self.load()
+        tasks.advance_checks()
+        self.write(published="false")
+        assert self.load() == "rmsnorm: updated\n"
+        assert not services.record_check(found(broker.checks[0]))
+        assert not self.is_published()
+        assert self.load() == "rmsnorm: unchanged\n"
+
+    def test_what_an_author_asked_for_or_took_back_is_left_alone(
+        self, admin: Client, broker: FakeBroker
+    ) -> None:
+        self.write(published="false")
+        self.load()
+        change = reverse("admin:grader_exercise_change", args=[Exercise.objects.get().pk])
+        form = {**DATA, "summary": "S", "statement": "S"}
+        admin.post(change, form)
+        assert self.load() == "rmsnorm: unchanged\n"
+        services.record_check(found(broker.checks[0]))
+        assert "kept as edited in the admin" in self.load()
+        assert self.is_published()
+        self.write()
+        assert "updated" in self.load("--force")
+        admin.post(change, {name: text for name, text in form.items() if name != "is_published"})
+        assert "kept as edited in the admin" in self.load()
+        assert not self.is_published()
+        assert len(broker.checks) == 1
+
+    def test_unticking_takes_back_what_a_file_asked_for(
+        self, admin: Client, broker: FakeBroker
+    ) -> None:
+        self.load()
+        tasks.advance_checks()
+        change = reverse("admin:grader_exercise_change", args=[Exercise.objects.get().pk])
+        assert admin.get(change).context["adminform"].form["is_published"].value()
+        form = {**HIDDEN, "summary": "S", "statement": "S"}
+        assert "withdrawn" in admin.post(change, form, follow=True).content.decode()
+        assert not services.record_check(found(broker.checks[0]))
+        assert "kept as edited in the admin" in self.load()
+        assert not self.is_published()
+
+
+# --- what comes checked with LearnML --------------------------------------------------------------
+def test_it_is_published_at_once_and_once(broker: FakeBroker) -> None:
+    out = StringIO()
+    call_command("load_exercises", stdout=out)
+    assert "Not published" not in out.getvalue()
+    assert not Exercise.objects.filter(is_published=False).exists()
+    assert set(ExerciseCheck.objects.values_list("state", flat=True)) == {CheckState.PASSED}
+    call_command("load_exercises", stdout=StringIO())
+    assert ExerciseCheck.objects.count() == Exercise.objects.count()
+    tasks.advance_checks()
+    assert broker.checks == []
+
+
+def test_what_was_recorded_is_published_only_as_it_was_recorded(
+    loaded: Exercise, few_submissions: Path, broker: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {"rmsnorm": content_digest(few_submissions)}
+    monkeypatch.setattr("grader.services.publishing.checked", lambda: known)
+    (few_submissions / "submissions" / "correct" / "two.py").write_text("# outcome: accepted\n")
+    assert publish(loaded) is Answer.CHECKING
+    (few_submissions / "submissions" / "correct" / "two.py").unlink()
+    assert publish(loaded) is Answer.PUBLISHED
+    assert ExerciseCheck.objects.filter(state=CheckState.WITHDRAWN).count() == 1
+    assert not services.record_check(found(broker.checks[0]))

@@ -10,14 +10,26 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connections
+from django.db import connections, transaction
 from django.utils import timezone
 
 from courses.models import ChapterCompletion
+from gpu_worker.messages.checks import CheckUpdate
 from gpu_worker.messages.protocol import Progress, Redelivery, Returned, Verdict
 from grader import services
-from grader.models import AttemptState, Exercise, GradingAttempt, OutboxMessage, Submission
+from grader.models import (
+    AttemptState,
+    AuditAction,
+    AuditEntry,
+    CheckState,
+    Exercise,
+    ExerciseCheck,
+    GradingAttempt,
+    OutboxMessage,
+    Submission,
+)
 from grader.services import Recorded, errors
+from grader.services.publishing import Answer, Standing, publish_exercise, withdraw
 from grader.tests.conftest import SOURCE, FakeBroker
 from grader.tests.messages import (
     attempt_of,
@@ -199,3 +211,90 @@ def test_attempts_of_both_kinds_that_end_at_once_are_numbered_one_after_the_othe
     numbers = submission.attempts.order_by("number").values_list("number", flat=True)
     assert list(numbers) == [1, 2, 3, 4]
     assert len(broker.sent) == 4
+
+
+# --- publishing exercises -------------------------------------------------------------------------
+@pytest.fixture
+def standing(exercise: Exercise, monkeypatch: pytest.MonkeyPatch) -> Standing:
+    """What is known of the exercise, which is not published and has passed no check."""
+    Exercise.objects.update(is_published=False)
+    known = Standing("", digest="as it is")
+    monkeypatch.setattr("grader.services.publishing.standing_of", lambda slug: known)
+    return known
+
+
+def publish(slug: str, standing: Standing) -> Answer:
+    with transaction.atomic():
+        exercise = Exercise.objects.select_for_update(of=("self",)).get(slug=slug)
+        return publish_exercise(exercise, standing)
+
+
+def passed(job: dict[str, Any]) -> CheckUpdate:
+    return CheckUpdate(
+        check=job["check"],
+        lease=job["lease"],
+        node="n",
+        digest=job["digest"],
+        first=0,
+        next=2,
+        steps=2,
+        stored=1,
+        graded=2,
+    )
+
+
+def test_many_who_publish_an_exercise_at_once_ask_for_one_check(
+    standing: Standing, broker: FakeBroker
+) -> None:
+    answers = at_once(lambda _: publish("rmsnorm", standing))
+    assert set(answers) == {Answer.CHECKING}
+    assert ExerciseCheck.objects.get().state == CheckState.RUNNING
+    assert len(broker.checks) == 1
+
+
+def test_many_exercises_published_at_once_are_checked_one_after_the_other(
+    standing: Standing, broker: FakeBroker
+) -> None:
+    for number in range(THREADS):
+        Exercise.objects.create(slug=f"e{number}", title="E")
+    at_once(lambda number: publish(f"e{number}", standing))
+    for done in range(THREADS):
+        assert ExerciseCheck.objects.filter(state=CheckState.RUNNING).count() == 1
+        assert len(broker.checks) == done + 1
+        assert services.record_check(passed(broker.checks[-1]))
+    assert Exercise.objects.filter(is_published=True).count() == THREADS
+
+
+def test_an_answer_to_a_check_that_comes_many_times_at_once_publishes_once(
+    standing: Standing, broker: FakeBroker
+) -> None:
+    publish("rmsnorm", standing)
+    recorded = at_once(lambda _: services.record_check(passed(broker.checks[0])))
+    assert sorted(recorded) == [False] * (THREADS - 1) + [True]
+    assert Exercise.objects.get().is_published
+    assert AuditEntry.objects.filter(action=AuditAction.EXERCISE_PUBLISHED).count() == 1
+
+
+def test_a_check_that_passes_while_it_is_withdrawn_publishes_before_that_or_not_at_all(
+    standing: Standing, broker: FakeBroker
+) -> None:
+    def take_back() -> bool:
+        # As the admin does: the exercise first, then its check.
+        with transaction.atomic():
+            exercise = Exercise.objects.get()
+            exercise.is_published = False
+            exercise.save()
+            return withdraw(exercise)
+
+    for _ in range(4):
+        ExerciseCheck.objects.all().delete()
+        publish("rmsnorm", standing)
+        job = broker.checks[-1]
+        acts = [take_back, lambda job=job: services.record_check(passed(job))]
+        withdrawn, recorded = at_once(lambda number, acts=acts: acts[number](), threads=2)
+        assert withdrawn != recorded
+        state = ExerciseCheck.objects.get().state
+        assert state == (CheckState.WITHDRAWN if withdrawn else CheckState.PASSED)
+        # Whoever takes it back last has the last word.
+        assert not (withdrawn and Exercise.objects.get().is_published)
+        Exercise.objects.update(is_published=False)

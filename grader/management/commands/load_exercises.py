@@ -8,8 +8,10 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from grader import content
+from grader.models import Exercise
 from grader.registry import find_spec
 from grader.services.exercises import Loaded, load_exercise
+from grader.services.publishing import newest_check
 
 
 class Command(BaseCommand):
@@ -34,10 +36,15 @@ class Command(BaseCommand):
                 raise CommandError(str(error)) from error
             except ValidationError as error:
                 raise CommandError(f"{path}: {'; '.join(error.messages)}") from error
-            self._report(exercise.slug, done)
+            self._report(exercise, done)
 
-    def _report(self, slug: str, done: Loaded) -> None:
+    def _report(self, file: content.ExerciseFile, done: Loaded) -> None:
+        slug = file.slug
         self.stdout.write(f"{slug}: {done.value}")
+        exercise = Exercise.objects.get(slug=slug)
+        check = newest_check(exercise)
+        if file.published and not exercise.is_published and check and check.why_not_published:
+            self.stdout.write(f"  Not published: {check.why_not_published}")
         if done is Loaded.KEPT:
             self.stdout.write("  Use --force to overwrite what was edited in the admin.")
         if find_spec(slug) is None:
