@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
-# What the database's content depends on: migrations, course files, what renders them, exercises.
+# What the database's content depends on: migrations, course files, what renders them, exercises
+# with the programs that decide whether they are published.
 DATABASE_SOURCES = (
     "requirements/site.txt",
     "learnml/settings",
@@ -25,7 +26,7 @@ DATABASE_SOURCES = (
 )
 STATIC_SOURCES = ("requirements/site.txt", "learnml/settings", "learnml/static_files.py", "static")
 IGNORED_SUFFIXES = frozenset({".pyc", ".swp"})
-IGNORED_FOLDERS = frozenset({"__pycache__", "tests", "submissions"})
+IGNORED_FOLDERS = frozenset({"__pycache__", "tests"})
 
 
 def fingerprint(base_dir: Path, sources: Iterable[str]) -> str:
