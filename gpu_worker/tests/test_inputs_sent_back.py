@@ -12,7 +12,7 @@ from gpu_worker.exercises import get
 from gpu_worker.judge.cases.casegen import public_cases
 from gpu_worker.judge.verdict.transcript import read_transcript
 from gpu_worker.sandbox.inside import wire
-from gpu_worker.sandbox.inside.harness import Channel
+from gpu_worker.sandbox.inside.channel import Channel
 from gpu_worker.sandbox.inside.script import arrange, last_contents
 from gpu_worker.sandbox.inside.wire import (
     ArrayValue,

@@ -12,16 +12,14 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from . import wire
+from .channel import Channel, send_raised
 from .script import RefusalError, arrange, play
 from .wire import Job, Kind, Operation, Reason, TimedCalls
-
-if TYPE_CHECKING:
-    from .harness import Channel
 
 STOP: Final = (1 << 64) - 1
 MARK_BYTES: Final = 8
@@ -69,8 +67,6 @@ class LiveArrays(list[Any]):
 
 def play_timed(channel: Channel, cls: Any, job: Job, descriptor: int) -> None:
     """Play the job's one case again and again; the results of a call follow when it is over."""
-    from .harness import send_raised
-
     (case,) = job.cases
     assert job.timed is not None  # noqa: S101  the caller has looked
     arrays = LiveArrays([arrange(value) for value in case.arrays], job.timed, channel, descriptor)

@@ -18,16 +18,14 @@ import mmap
 import os
 import struct
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from ..channel import Channel, send_raised
 from ..script import RefusalError, play
 from ..timed import MARK_BYTES, STOP, StoppedError
-from ..wire import Job, Kind, Operation, Reason, TimedCalls, encode_head
-
-if TYPE_CHECKING:
-    from ..harness import Channel
+from ..wire import Job, Kind, Operation, Reason, TimedCalls, encode_head, encode_text
 
 _PAUSE_SECONDS: Final = 5e-5
 _LENGTH: Final = struct.Struct("<I")
@@ -144,9 +142,6 @@ class _LiveArrays(list[Any]):
 
 def play_timed(channel: Channel, cls: Any, job: Job, descriptor: int) -> None:
     """Play the job's one case as often as the judge asks for."""
-    from ..harness import send_raised
-    from ..wire import encode_text
-
     try:
         player = _Player(channel, job, descriptor)
         arrays = player.arrays()
