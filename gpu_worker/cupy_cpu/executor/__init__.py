@@ -9,13 +9,13 @@ from __future__ import annotations
 from . import argument_words
 from .arguments import ArrayStructure, Pointer
 from .counters import Access, ArrayTraffic, Counters
-from .diagnostics import Diagnostic, LaunchError, Severity
+from .diagnostics import Diagnostic, Severity
 from .kernel import Kernel
 from .kinds import Kind, cause_rank
 from .memory import Allocation, Memory
 from .module import Module
 from .outputs import unwritten_elements, unwritten_output
-from .report import LaunchReport
+from .report import LaunchError, LaunchReport
 
 __all__ = [
     "Access",

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .kinds import Kind, Severity
 
-if TYPE_CHECKING:
-    from .report import LaunchReport
-
-__all__ = ["Diagnostic", "LaunchError", "Severity"]
+__all__ = ["Diagnostic", "Severity"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +53,3 @@ class Diagnostic:
         place = f"line {self.line}: " if self.line else ""
         where = f"{self.kernel}, {place}" if self.kernel else place
         return f"{where}{self.message}"
-
-
-class LaunchError(RuntimeError):
-    """A launch that a device would refuse, or that it could not go on with.
-
-    `report` is what the launch did until then, None where it did not begin.
-    """
-
-    def __init__(
-        self, diagnostics: Sequence[Diagnostic], report: LaunchReport | None = None
-    ) -> None:
-        super().__init__("\n".join(str(item) for item in diagnostics))
-        self.diagnostics = tuple(diagnostics)
-        self.report = report

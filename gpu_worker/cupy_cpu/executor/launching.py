@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import abi, wording
+from . import abi
 from .argument_checks import check_arguments
 from .arguments import ArrayStructure, PackedArguments, Parameter, Pointer, addresses
 from .counters import Access, ArrayTraffic, Counters, merged
-from .diagnostics import Diagnostic, LaunchError
+from .diagnostics import Diagnostic
+from .formatter import Formatter
+from .function import Function
 from .kinds import Kind, Native, Severity, cause_rank
 from .limits import Dimensions, check_size
 from .memory import Allocation, Memory
-from .orders import Keeper
-from .report import ORDERS, LaunchReport, Order
+from .report import ORDERS, LaunchError, LaunchReport, Order
+from .snapshot import Snapshot
 from .variables import Reachable
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
 
 STEP_LIMIT: Final = 4_000_000_000
 OUTPUT_BYTES: Final = 64 * 1024
@@ -38,7 +37,7 @@ class Launching:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: Function,
         grid: Dimensions,
         block: Dimensions,
         args: Sequence[object],
@@ -47,7 +46,7 @@ class Launching:
     ) -> None:
         self.kernel, self.grid, self.block = kernel, grid, block
         self.args, self.shared_mem = args, shared_mem
-        variables = kernel.module.variables
+        variables = kernel.library.variables
         self.memory = Reachable(memory, variables) if variables else memory
         self.packed = PackedArguments(args, kernel.parameters)
         self.warnings: list[Diagnostic] = []
@@ -74,15 +73,15 @@ class Launching:
         seed: int,
         step_limit: int,
         blocks: tuple[int, int] | None = None,
-        keeper: Keeper | None = None,
+        snapshot: Snapshot | None = None,
     ) -> LaunchReport:
-        """Run once; `keeper` is told what was written that no argument tells of."""
+        """Run once; `snapshot` is told what was written that no argument tells of."""
         output = ctypes.create_string_buffer(OUTPUT_BYTES)
         kept: list[NDArray[Any]] = []
         buffers = self._buffers(kept)
         known = self.memory.known()
-        if keeper:
-            keeper.watch(buffers, known)
+        if snapshot:
+            snapshot.watch(buffers, known)
         launch = abi.Launch(
             version=abi.VERSION,
             order=ORDERS.index(order),
@@ -101,9 +100,9 @@ class Launching:
         )
         total = self.grid[0] * self.grid[1] * self.grid[2]
         launch.first_block, launch.block_count = blocks or (0, total)
-        self.kernel.module.run(launch)
-        if keeper:
-            keeper.take(buffers, self.kernel.module)
+        self.kernel.library.run(launch)
+        if snapshot:
+            snapshot.take(buffers, self.kernel.library)
         self._wrote.update(
             allocation
             for place, allocation in enumerate(known)
@@ -146,7 +145,7 @@ class Launching:
             size = _element_size(value, parameter)
             if size in (1, 2, 4, 8):
                 sizes[allocation.address] = min(size, sizes.get(allocation.address, 8))
-        for variable in self.kernel.module.variables:
+        for variable in self.kernel.library.variables:
             if variable.granule in (1, 2, 4, 8):
                 sizes.setdefault(variable.address, variable.granule)
         return sizes
@@ -166,7 +165,7 @@ class Launching:
         """
         found: dict[int, Allocation] = {
             variable.address: variable
-            for variable in self.kernel.module.variables
+            for variable in self.kernel.library.variables
             if not variable.constant
         }
         for value, parameter in zip(self.args, self.kernel.parameters, strict=True):
@@ -180,19 +179,17 @@ class Launching:
         for allocation in self._wrote:
             allocation.writer = report
 
-    def words(self) -> wording.Words:
+    def formatter(self) -> Formatter:
         """Return what puts findings of this launch into words."""
-        words = wording.Words(
-            self.kernel, self.kernel.module, self.memory, self.args, self.grid, self.block
+        return Formatter(
+            self.kernel, self.memory, self.args, self.grid, self.block, self.shared_mem
         )
-        words.shared_mem = self.shared_mem
-        return words
 
     def _report(self, launch: abi.Launch, output: bytes) -> LaunchReport:
-        words = self.words()
+        formatter = self.formatter()
         findings = [f for f in launch.findings[: launch.finding_count] if not self._is_meant(f)]
-        words.look_at(findings)
-        found = [words.describe(finding) for finding in findings]
+        formatter.look_at(findings)
+        found = [formatter.describe(finding) for finding in findings]
         unique: dict[tuple[Kind, int | None], Diagnostic] = {}
         for item in found:
             unique.setdefault((item.kind, item.line), item)
@@ -217,7 +214,7 @@ class Launching:
         missed = finding.kind == Native.DIVERGENT_BARRIER and finding.detail[3]
         if not (beyond or missed) or not finding.other_frame:
             return False
-        line = finding.other_line or self.kernel.module.line_of([finding.other_frame])
+        line = finding.other_line or self.kernel.library.line_of([finding.other_frame])
         if missed:
             lines = self.kernel.lines
             return not (finding.line in lines and line in lines and line > finding.line)
@@ -226,7 +223,7 @@ class Launching:
     def _counters(self, launch: abi.Launch) -> Counters:
         accesses = tuple(
             Access(
-                line=self.kernel.module.line_of([site.frame]),
+                line=self.kernel.library.line_of([site.frame]),
                 space="shared" if site.shared else "global",
                 write=bool(site.write),
                 bytes=site.bytes,

@@ -1,7 +1,8 @@
-"""What a launch did."""
+"""What a launch did, and why it was refused or came to no end."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -27,3 +28,17 @@ class LaunchReport:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     output: str = ""
     build: int = 0
+
+
+class LaunchError(RuntimeError):
+    """A launch that a device would refuse, or that it could not go on with.
+
+    `report` is what the launch did until then, None where it did not begin.
+    """
+
+    def __init__(
+        self, diagnostics: Sequence[Diagnostic], report: LaunchReport | None = None
+    ) -> None:
+        super().__init__("\n".join(str(item) for item in diagnostics))
+        self.diagnostics = tuple(diagnostics)
+        self.report = report

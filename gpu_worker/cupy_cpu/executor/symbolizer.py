@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from .arguments import ArrayStructure, Parameter, Pointer, addresses
+from .function import Function
 from .memory import Allocation, Memory
 from .variables import Reachable, Variable
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
-    from .module import Module
 
 _UNKNOWN: Final = "memory that nothing this launch is given leads to"
 _DYNAMIC_BYTES: Final = 1 << 18
@@ -34,13 +31,13 @@ class _Known:
     itemsize: int
 
 
-class Places:
+class Symbolizer:
     """Names the memory that one launch uses."""
 
     def __init__(
-        self, kernel: Kernel, module: Module, memory: Memory | Reachable, args: Sequence[object]
+        self, kernel: Function, memory: Memory | Reachable, args: Sequence[object]
     ) -> None:
-        self.kernel, self.module, self.memory, self.args = kernel, module, memory, args
+        self.kernel, self.library, self.memory, self.args = kernel, kernel.library, memory, args
 
     # --- device memory ----------------------------------------------------------------------------
     def array(self, allocation: Allocation) -> tuple[str, int]:
@@ -97,7 +94,7 @@ class Places:
                 yield from self._known(name, int(value), parameter.pointee_size)
 
     def _variables(self) -> Iterator[_Known]:
-        for variable in self.module.variables:
+        for variable in self.library.variables:
             yield _Known(variable.name, variable, variable.itemsize)
 
     def _known(self, label: str, address: int, itemsize: int = 0) -> Iterator[_Known]:
@@ -123,7 +120,7 @@ class Places:
         """Say whether an address is one of shared memory, or near it."""
         if self._dynamic_byte(address) is not None:
             return True
-        variable = self.module.shared_variable(address)
+        variable = self.library.shared_variable(address)
         return variable is not None and variable[1] < _DYNAMIC_BYTES
 
     def shared_byte(self, address: int) -> str:
@@ -131,7 +128,7 @@ class Places:
         dynamic = self._dynamic_byte(address)
         if dynamic is not None:
             return f"byte {dynamic} of the dynamic shared memory"
-        variable = self.module.shared_variable(address)
+        variable = self.library.shared_variable(address)
         if variable is None:
             return ""
         name, offset, nbytes = variable
@@ -141,7 +138,7 @@ class Places:
         """Return the name of a shared array, empty for dynamic shared memory."""
         if self._dynamic_byte(address) is not None:
             return ""
-        variable = self.module.shared_variable(address)
+        variable = self.library.shared_variable(address)
         return variable[0] if variable else ""
 
     def shared(self, address: int) -> str:
@@ -149,13 +146,13 @@ class Places:
         dynamic = self._dynamic_byte(address)
         if dynamic is not None:
             return f"dynamic shared memory at byte {dynamic}"
-        variable = self.module.shared_variable(address)
+        variable = self.library.shared_variable(address)
         return (
             f"the shared array {variable[0]} at byte {variable[1]}" if variable else "shared memory"
         )
 
     def _dynamic_byte(self, address: int) -> int | None:
-        offset = address - self.module.dynamic_shared_address
+        offset = address - self.library.dynamic_shared_address
         return offset if 0 <= offset < _DYNAMIC_BYTES else None
 
 

@@ -3,35 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from . import abi, remedies
+from . import abi
 from .diagnostics import Diagnostic
+from .function import Function
 from .kinds import WARNINGS, Kind, Native, Severity
 from .limits import Dimensions
 from .memory import Allocation, Memory
-from .places import Places
+from .symbolizer import Symbolizer
 from .variables import Reachable
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
-    from .module import Module
 
 _WARP: Final = 32
 _RETURNED: Final = 2
 
+# What to do about findings: sentences that more than one of them needs, or that are long.
+_SUM_IN_A_BLOCK: Final = (
+    "For the same bits each time, add up in a fixed order: by shuffles within each warp and then "
+    "over the warps' sums, or by a tree in shared memory with __syncthreads() between its steps."
+)
+_SUM_OVER_BLOCKS: Final = (
+    "For the same bits each time, let each block write its part and add the parts in a fixed order "
+    "in a second kernel."
+)
+_IN_A_LOOP: Final = (
+    "Where one stands there already, the thread that writes is ahead, in the next pass of a loop: "
+    "put one at the end of the loop too."
+)
+_ORDERS: Final = (
+    "On a device that order changes from run to run. Either a barrier is missing between a write "
+    "and a read of the same memory, or several threads write different values to one place, or a "
+    "variable is read that was given no value: it holds what another thread left there."
+)
+_WAITING: Final = (
+    "Blocks run one after another here, so a loop that waits for another block never ends; nor "
+    "does one that waits for a thread of its own block, unless it has a barrier or an atomic "
+    "operation in it, nor one whose counter stands still."
+)
+_BEYOND_LOCAL: Final = (
+    "Behind it lie other variables of the thread. Make the array as long as the loop over it, or "
+    "end the loop where the array ends."
+)
+_OVERFLOW: Final = (
+    "What comes of it is undefined. If it is an index: one of N*D elements passes 2**31 sooner "
+    "than one thinks, so compute it in 64 bits, `(long long)row * D + j`."
+)
 
-class Words:
+
+class Formatter:
     """Describes the findings of one launch."""
 
     def __init__(
-        self, kernel: Kernel, module: Module, memory: Memory | Reachable, args: Sequence[object],
-        grid: Dimensions, block: Dimensions,
+        self, kernel: Function, memory: Memory | Reachable, args: Sequence[object],
+        grid: Dimensions, block: Dimensions, shared_mem: int,
     ) -> None:  # fmt: skip
-        self.kernel, self.module, self.memory = kernel, module, memory
-        self.grid, self.block = grid, block
-        self.places = Places(kernel, module, memory, args)
-        self.shared_mem = 0
+        self.kernel, self.library, self.memory = kernel, kernel.library, memory
+        self.grid, self.block, self.shared_mem = grid, block, shared_mem
+        self.symbols = Symbolizer(kernel, memory, args)
         self._crossed: set[str] = set()
 
     def describe(self, finding: abi.Finding) -> Diagnostic:
@@ -45,14 +73,13 @@ class Words:
 
     def _line(self, finding: abi.Finding) -> int | None:
         frames = [frame for frame in finding.frames if frame]
-        return finding.line or self.module.line_of(frames)
+        return finding.line or self.library.line_of(frames)
 
     def order_dependent(self, allocation: Allocation, offset: int) -> Diagnostic:
         """Return what it means that two orders of threads gave two results."""
-        place = self.places.element(allocation, offset, 1)
+        place = self.symbols.element(allocation, offset, 1)
         message = (
-            f"The result depends on the order in which threads run, first at {place}. "
-            f"{remedies.ORDERS}"
+            f"The result depends on the order in which threads run, first at {place}. {_ORDERS}"
         )
         return self._of(Kind.ORDER_DEPENDENT, Severity.ERROR, message)
 
@@ -75,21 +102,21 @@ class Words:
         if finding.detail[1]:
             return kind, (
                 f"{self._thread(finding).capitalize()} takes element {finding.detail[0]} of an "
-                f"array of {finding.detail[1]}. {remedies.BEYOND_LOCAL}"
+                f"array of {finding.detail[1]}. {_BEYOND_LOCAL}"
             )
         who = f"{self._thread(finding).capitalize()} {verb} {finding.size} bytes"
         shared = ""
-        if self.places.is_shared(finding.address):
-            shared = self.places.shared_byte(finding.address)
+        if self.symbols.is_shared(finding.address):
+            shared = self.symbols.shared_byte(finding.address)
         if shared:
             return kind, f"{who} outside of shared memory, at {shared}. {self._shared_advice()}"
         nearest = self.memory.find(finding.address) or self.memory.nearest(finding.address)
         if nearest is None:
             return kind, f"{who} at an address that belongs to no array."
-        label, itemsize = self.places.array(nearest)
+        label, itemsize = self.symbols.array(nearest)
         index = (finding.address - nearest.address) // itemsize
         count = nearest.nbytes // itemsize
-        place = self.places.element(nearest, index * itemsize, itemsize)
+        place = self.symbols.element(nearest, index * itemsize, itemsize)
         beyond = "before its first element" if index < 0 else "past its end"
         if abs(index) > 4 * max(count, 1 << 16):
             return kind, (
@@ -109,7 +136,7 @@ class Words:
 
     def misaligned(self, finding: abi.Finding) -> tuple[Kind, str]:
         verb = "uses" if finding.detail[0] else "writes" if finding.write else "reads"
-        place = self.places.at(finding.address, finding.size)
+        place = self.symbols.at(finding.address, finding.size)
         return Kind.MISALIGNED, (
             f"{self._thread(finding).capitalize()} {verb} {finding.size} bytes at once at {place}, "
             f"an address that is no multiple of {finding.size}. A device stops with "
@@ -121,7 +148,7 @@ class Words:
     def freed(self, finding: abi.Finding) -> tuple[Kind, str]:
         verb = "writes to" if finding.write else "reads"
         allocation = self.memory.find(finding.address)
-        label = self.places.array(allocation)[0] if allocation else "memory"
+        label = self.symbols.array(allocation)[0] if allocation else "memory"
         return Kind.READ_AFTER_FREE, (
             f"{self._thread(finding).capitalize()} {verb} {label}, an array that has already been "
             "freed. Python frees an array when its last name goes: keep it in a variable until "
@@ -144,10 +171,10 @@ class Words:
     def missing_barrier(self, finding: abi.Finding) -> tuple[Kind, str]:
         here = "writes" if finding.write else "reads"
         there = "wrote" if finding.detail[0] else "read"
-        place = self.places.shared(finding.address)
-        line = finding.other_line or self.module.line_of([finding.other_frame])
+        place = self.symbols.shared(finding.address)
+        line = finding.other_line or self.library.line_of([finding.other_frame])
         at = f" on line {line}" if line else ""
-        crossed = self.places.shared_array(finding.address) in self._crossed
+        crossed = self.symbols.shared_array(finding.address) in self._crossed
         same_warp = bool(finding.detail[1]) and not crossed
         advice = (
             "Both are in one warp, but lanes do not run in step: put __syncwarp() between, or use "
@@ -158,7 +185,7 @@ class Words:
         own = self._line(finding)
         write, read = (own, line) if finding.write else (line, own)
         if write and read and write < read:
-            advice = f"{advice} {remedies.IN_A_LOOP}"
+            advice = f"{advice} {_IN_A_LOOP}"
         return Kind.MISSING_BARRIER, (
             f"{self._thread(finding).capitalize()} {here} {place}, which "
             f"{self._numbered(finding.other_thread)} {there}{at}, and no barrier lies between: on "
@@ -168,7 +195,7 @@ class Words:
     def look_at(self, found: Sequence[abi.Finding]) -> None:
         """Take note of what one launch's findings say together, before each is described."""
         self._crossed = {
-            self.places.shared_array(finding.address)
+            self.symbols.shared_array(finding.address)
             for finding in found
             if finding.kind == Native.MISSING_BARRIER and not finding.detail[1]
         }
@@ -178,7 +205,7 @@ class Words:
         other = self._numbered(finding.other_thread)
         own_mask, other_mask = (finding.detail[n] & 0xFFFFFFFF for n in (1, 2))
         if finding.detail[3]:
-            line = finding.other_line or self.module.line_of([finding.other_frame])
+            line = finding.other_line or self.library.line_of([finding.other_frame])
             elsewhere = f"{other} passes it by and goes on, to line {line}"
         elif not whole_block and finding.other_line == finding.line and own_mask != other_mask:
             elsewhere = f"{other} has the mask 0x{other_mask:08x} there, not 0x{own_mask:08x}"
@@ -202,7 +229,7 @@ class Words:
         )
 
     def uninitialised_shared(self, finding: abi.Finding) -> tuple[Kind, str]:
-        place = self.places.shared(finding.address)
+        place = self.symbols.shared(finding.address)
         return Kind.UNINITIALISED_SHARED, (
             f"{self._thread(finding).capitalize()} reads {place} before any thread of its block "
             "has written it. Shared memory begins with junk, what another kernel left there, "
@@ -211,14 +238,14 @@ class Words:
         )
 
     def uninitialised_global(self, finding: abi.Finding) -> tuple[Kind, str]:
-        place = self.places.at(finding.address, finding.size)
+        place = self.symbols.at(finding.address, finding.size)
         return Kind.UNINITIALISED_GLOBAL, (
             f"{self._thread(finding).capitalize()} reads {place} before anything has written it: "
             "cupy.empty() gives memory with junk in it. Use cupy.zeros(), or write it first."
         )
 
     def global_race(self, finding: abi.Finding) -> tuple[Kind, str]:
-        place = self.places.at(finding.address, finding.size)
+        place = self.symbols.at(finding.address, finding.size)
         here = "writes" if finding.write else "reads"
         there = "read" if finding.write else "wrote"
         if finding.detail[0]:
@@ -235,9 +262,9 @@ class Words:
         )
 
     def atomic_sum(self, finding: abi.Finding) -> tuple[Kind, str]:
-        place = self.places.at(finding.address, finding.size)
+        place = self.symbols.at(finding.address, finding.size)
         who = "Several blocks" if finding.detail[0] else "Several threads of a block"
-        remedy = remedies.SUM_OVER_BLOCKS if finding.detail[0] else remedies.SUM_IN_A_BLOCK
+        remedy = _SUM_OVER_BLOCKS if finding.detail[0] else _SUM_IN_A_BLOCK
         return Kind.ATOMIC_SUM, (
             f"{who} add to {place}. Atomic sums of floating-point numbers round differently in "
             f"each order, and that changes from run to run. {remedy}"
@@ -278,7 +305,7 @@ class Words:
     def integer_overflow(self, finding: abi.Finding) -> tuple[Kind, str]:
         return Kind.INDEX_OVERFLOW, (
             f"In {self._thread(finding)} a 32-bit or 64-bit integer overflows (operands "
-            f"{finding.detail[0]} and {finding.detail[1]}). {remedies.OVERFLOW}"
+            f"{finding.detail[0]} and {finding.detail[1]}). {_OVERFLOW}"
         )
 
     def division_by_zero(self, finding: abi.Finding) -> tuple[Kind, str]:
@@ -323,7 +350,7 @@ class Words:
     def spinning(self, finding: abi.Finding) -> tuple[Kind, str]:
         return Kind.ENDLESS_WAIT, (
             f"{self._thread(finding).capitalize()} waits for ever: it looks at one place again and "
-            f"again, and nothing else happens. {remedies.WAITING}"
+            f"again, and nothing else happens. {_WAITING}"
         )
 
     def trap(self, finding: abi.Finding) -> tuple[Kind, str]:
@@ -336,27 +363,27 @@ def _index(values: Any, sizes: Dimensions) -> str:
     return f"({values[0]}, {values[1]}, {values[2]})"
 
 
-_DESCRIBED: Final[dict[Native, Callable[[Words, abi.Finding], tuple[Kind, str]]]] = {
-    Native.OUT_OF_BOUNDS: Words.out_of_bounds,
-    Native.MISALIGNED: Words.misaligned,
-    Native.FREED: Words.freed,
-    Native.NULL_POINTER: Words.null_pointer,
-    Native.OTHER_STACK: Words.other_stack,
-    Native.MISSING_BARRIER: Words.missing_barrier,
-    Native.DIVERGENT_BARRIER: Words.divergent_barrier,
-    Native.UNINITIALISED_SHARED: Words.uninitialised_shared,
-    Native.UNINITIALISED_GLOBAL: Words.uninitialised_global,
-    Native.GLOBAL_RACE: Words.global_race,
-    Native.LANE_ABSENT: Words.lane_absent,
-    Native.LANE_NOT_IN_MASK: Words.lane_not_in_mask,
-    Native.INTEGER_OVERFLOW: Words.integer_overflow,
-    Native.DIVISION_BY_ZERO: Words.division_by_zero,
-    Native.SHIFT_TOO_LARGE: Words.shift_too_large,
-    Native.HALF_ACCUMULATION: Words.half_accumulation,
-    Native.STACK_OVERFLOW: Words.stack_overflow,
-    Native.FAULT: Words.fault,
-    Native.STEP_LIMIT: Words.step_limit,
-    Native.SPINNING: Words.spinning,
-    Native.TRAP: Words.trap,
-    Native.ATOMIC_SUM: Words.atomic_sum,
+_DESCRIBED: Final[dict[Native, Callable[[Formatter, abi.Finding], tuple[Kind, str]]]] = {
+    Native.OUT_OF_BOUNDS: Formatter.out_of_bounds,
+    Native.MISALIGNED: Formatter.misaligned,
+    Native.FREED: Formatter.freed,
+    Native.NULL_POINTER: Formatter.null_pointer,
+    Native.OTHER_STACK: Formatter.other_stack,
+    Native.MISSING_BARRIER: Formatter.missing_barrier,
+    Native.DIVERGENT_BARRIER: Formatter.divergent_barrier,
+    Native.UNINITIALISED_SHARED: Formatter.uninitialised_shared,
+    Native.UNINITIALISED_GLOBAL: Formatter.uninitialised_global,
+    Native.GLOBAL_RACE: Formatter.global_race,
+    Native.LANE_ABSENT: Formatter.lane_absent,
+    Native.LANE_NOT_IN_MASK: Formatter.lane_not_in_mask,
+    Native.INTEGER_OVERFLOW: Formatter.integer_overflow,
+    Native.DIVISION_BY_ZERO: Formatter.division_by_zero,
+    Native.SHIFT_TOO_LARGE: Formatter.shift_too_large,
+    Native.HALF_ACCUMULATION: Formatter.half_accumulation,
+    Native.STACK_OVERFLOW: Formatter.stack_overflow,
+    Native.FAULT: Formatter.fault,
+    Native.STEP_LIMIT: Formatter.step_limit,
+    Native.SPINNING: Formatter.spinning,
+    Native.TRAP: Formatter.trap,
+    Native.ATOMIC_SUM: Formatter.atomic_sum,
 }
