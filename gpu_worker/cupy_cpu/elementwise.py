@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import generated, parameters, wrong_arguments
+from . import arguments, generated, parameters
 from .array import backing, ndarray
 from .versions import Versions
 
@@ -53,14 +53,14 @@ class ElementwiseKernel:
             ValueError: the size is not known, or an output has another shape.
         """
         if len(args) not in (self.nin, self.nargs):
-            wrong_arguments.of_another_number(self.name, len(args), self.in_params)
+            arguments.of_another_number(self.name, len(args), self.in_params)
             raise TypeError(
                 f"Wrong number of arguments for {self.name!r}. It must be either {self.nin} or "
                 f"{self.nargs} (with outputs), but given {len(args)}."
             )
-        wrong_arguments.check_on_device(self.name, args, self.params)
+        arguments.check_on_device(self.name, args, self.params)
         given = [*args, *[None] * (self.nargs - len(args))]
-        types = parameters.decide_types(self.params, given, self.name)
+        types = arguments.decide_types(self.params, given, self.name)
         shape = self._shape(given, size)
         outputs = [
             ndarray(shape, types[p.name]) if value is None else value

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import findings, wrong_arguments
+from . import arguments, findings
 from .array import backing, ndarray
 from .executor import ArrayStructure, Kernel, LaunchError, Pointer, argument_words
 from .memory import DEVICE
@@ -153,7 +153,7 @@ class Launcher:
         except TypeError:
             parameters = self.kernel.parameters
             if place < len(parameters):
-                wrong_arguments.of_another_type(
+                arguments.of_another_type(
                     self._name, place + 1, parameters[place].name, argument_words.refused(value),
                     parameters[place].type_name, self._build,
                 )  # fmt: skip

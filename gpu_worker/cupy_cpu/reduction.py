@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import generated, parameters, wrong_arguments
+from . import arguments, generated, parameters
 from .array import backing, ndarray
 from .dtypes import C_NAMES
 from .versions import Versions
@@ -50,13 +50,13 @@ class ReductionKernel:
             ValueError: a wrong axis, or nothing to reduce and no identity.
         """
         if len(args) not in (self.nin, self.nargs):
-            wrong_arguments.of_another_number(self.name, len(args), self.in_params)
+            arguments.of_another_number(self.name, len(args), self.in_params)
             raise TypeError(f"Wrong number of arguments for {self.name}")
-        wrong_arguments.check_on_device(self.name, args, self.params)
+        arguments.check_on_device(self.name, args, self.params)
         given = [*args, *[None] * (self.nargs - len(args))]
         if out is not None:
             given[self.nin] = out
-        types = parameters.decide_types(self.params, given, self.name)
+        types = arguments.decide_types(self.params, given, self.name)
         inputs = given[: self.nin]
         shape = np.broadcast_shapes(
             *(v.shape for p, v in zip(self.in_params, inputs, strict=True)

@@ -1,19 +1,21 @@
-"""Notes which argument of a kernel is refused, before CuPy's own exception, which names none.
+"""The arguments of a kernel: their types, and which one is refused.
 
-A warning, not an error: nothing was launched, and a program may catch the exception and go on.
+That is noted before CuPy's own exception, which names none. It is a warning, not an error: nothing
+was launched, and a program may catch the exception and go on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
 
 from . import findings
 from .array import ndarray, unwrap
+from .dtypes import C_NAMES
 from .executor import Diagnostic, Kind, Severity, argument_words
-
-if TYPE_CHECKING:
-    from .parameters import Parameter
+from .parameters import Parameter
 
 NO_BUILD: Final = 0xFFFF
 
@@ -59,3 +61,41 @@ def mismatched(kernel: str, number: int, name: str, value: ndarray, wanted: Any)
     """Note that an array has another dtype than its parameter."""
     passed, taken = argument_words.array_of(value.dtype), argument_words.array_of(wanted)
     of_another_type(kernel, number, name, passed, taken)
+
+
+def decide_types(
+    parameters: Sequence[Parameter], arguments: Sequence[Any], kernel: str
+) -> dict[str, np.dtype[Any]]:
+    """Return the dtype of each parameter by name, from the arrays given; None is not given yet.
+
+    Raises:
+        TypeError: an array has another dtype than its parameter, or one is left open.
+    """
+    letters: dict[str, np.dtype[Any]] = {}
+    for number, (parameter, value) in enumerate(zip(parameters, arguments, strict=True), start=1):
+        if not isinstance(value, ndarray):
+            continue
+        wanted = letters.setdefault(parameter.type, value.dtype) if parameter.is_generic else (
+            np.dtype(parameter.type))  # fmt: skip
+        if value.dtype != wanted:
+            mismatched(kernel, number, parameter.name, value, wanted)
+            raise TypeError(
+                f"Type is mismatched. {parameter.name} has dtype {value.dtype}, but {kernel} wants "
+                f"{wanted} for {parameter.type}."
+            )
+    # A letter that no array decides is decided by the first scalar.
+    for parameter, value in zip(parameters, arguments, strict=True):
+        if parameter.is_generic and parameter.type not in letters and value is not None:
+            letters[parameter.type] = np.result_type(value)
+    return {p.name: _decided(p, letters, kernel) for p in parameters}
+
+
+def _decided(parameter: Parameter, letters: dict[str, Any], kernel: str) -> np.dtype[Any]:
+    if not parameter.is_generic:
+        return np.dtype(parameter.type)
+    if parameter.type not in letters:
+        raise TypeError(f"The type {parameter.type} of {parameter.name} in {kernel} is not known.")
+    dtype: np.dtype[Any] = letters[parameter.type]
+    if dtype not in C_NAMES:
+        raise TypeError(f"The CPU stand-in has no kernels of dtype {dtype}.")
+    return dtype
