@@ -21,7 +21,10 @@ def use_executor() -> Any:
         RuntimeError: CuPy itself was imported before.
     """
     import gpu_worker.cupy_cpu as stand_in
+    from gpu_worker.cupy_cpu import host
+    from gpu_worker.judge.running.builds import LocalBuilder
 
+    host.connect(LocalBuilder())
     if sys.modules.setdefault("cupy", stand_in) is not stand_in:
         raise RuntimeError("CuPy itself is loaded: run the executor in a process of its own.")
     return stand_in

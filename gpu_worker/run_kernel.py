@@ -28,10 +28,10 @@ from typing import Any, Final
 import gpu_worker.cupy_cpu
 from gpu_worker.cuda_cpu import resources
 from gpu_worker.cupy_cpu import host
-from gpu_worker.cupy_cpu.compiler import LocalBuilder
 from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
 from gpu_worker.cupy_cpu.executor.kinds import Kind, Severity
 from gpu_worker.judge.kernels.registers import SMALL, in_numbers
+from gpu_worker.judge.running.builds import LocalBuilder
 
 EXIT_CLEAN: Final = 0
 EXIT_FOUND: Final = 1

@@ -1,12 +1,11 @@
 """From CUDA source to kernels that can be launched.
 
 The compiler does not run here: a builder, see `inside.building`, asks the worker for the library.
-On a developer's own machine, `LocalBuilder` calls the compiler itself.
+On a developer's own machine, the judge's `LocalBuilder` calls the compiler itself.
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import Any, Protocol
 
 from . import findings
@@ -30,25 +29,14 @@ class KernelsUnavailableError(RuntimeError):
     """Nothing can build kernels here; the text says what to install."""
 
 
-class LocalBuilder:
-    """Builds in this process's own worker code: for tests and a developer's own machine."""
-
-    def __init__(self) -> None:
-        self.requests: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = []
-        """Source, options and name expressions of each build, by its number."""
+class _NoBuilder:
+    """Where nothing was connected."""
 
     def ask(self, source: str, options: tuple[str, ...], names: tuple[str, ...]) -> int:
-        self.requests.append((source, options, names))
-        return len(self.requests) - 1
-
-    def wait(self, number: int) -> Any:
-        # Not by an import statement: in the sandbox there is no such package.
-        return importlib.import_module("gpu_worker.judge.running.builds").answer(
-            *self.requests[number]
-        )
+        raise KernelsUnavailableError("Nothing builds kernels here: no builder is connected.")
 
 
-_builder: Any = LocalBuilder()
+_builder: Any = _NoBuilder()
 
 
 def connect(builder: Any) -> None:
@@ -61,6 +49,7 @@ class Source:
     """CUDA source that is being built; it is asked for at once, and waited for when first used."""
 
     def __init__(self, code: str, options: tuple[str, ...], names: tuple[str, ...]) -> None:
+        self._builder = _builder
         self.build = _builder.ask(code, options, names)
         self._module: Module | None = None
 
@@ -72,7 +61,7 @@ class Source:
             KernelsUnavailableError: nothing can be built here.
         """
         if self._module is None:
-            answer: Answer = _builder.wait(self.build)
+            answer: Answer = self._builder.wait(self.build)
             for fields in answer.diagnostics:
                 findings.add(Diagnostic.from_dict(fields), self.build)
             if answer.missing:

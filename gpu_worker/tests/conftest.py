@@ -6,11 +6,19 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from gpu_worker.cupy_cpu import host
 from gpu_worker.judge import Graded, grade_source
 from gpu_worker.judge.diagnosis.search_time import UNHURRIED
+from gpu_worker.judge.running.builds import LocalBuilder
 from gpu_worker.sandbox.client import Zygote
 
 Grade = Callable[..., Graded]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kernels_are_built_in_this_process() -> None:
+    """For tests that use the stand-in for CuPy outside of a sandbox."""
+    host.connect(LocalBuilder())
 
 
 @pytest.fixture(scope="session")

@@ -227,10 +227,22 @@ class _LocalAnswer:
         self.diagnostics = answer.diagnostics
 
 
-def answer(source: str, options: tuple[str, ...], names: tuple[str, ...]) -> _LocalAnswer:
-    """Build in this process's own worker code, for tests and a developer's own machine."""
-    made, library, _ = _compile(BuildRequest(source, options, names))
-    return _LocalAnswer(made, library)
+class LocalBuilder:
+    """Builds in this process, for tests and a developer's own machine; see `cupy_cpu.host`."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = []
+        """Source, options and name expressions of each build, by its number."""
+
+    def ask(self, source: str, options: tuple[str, ...], names: tuple[str, ...]) -> int:
+        """Take a request; return its number."""
+        self.requests.append((source, options, names))
+        return len(self.requests) - 1
+
+    def wait(self, number: int) -> _LocalAnswer:
+        """Build what was asked for under this number."""
+        made, library, _ = _compile(BuildRequest(*self.requests[number]))
+        return _LocalAnswer(made, library)
 
 
 def resources_of(
