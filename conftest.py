@@ -16,6 +16,7 @@ import hypothesis
 import pytest
 
 from tests import tiers
+from tests.formulas import Remembered, rendered_once
 from tests.platform.instance import (
     DEMO_PASSWORD,
     OUTSIDE_VARIABLES,
@@ -141,6 +142,13 @@ def _may_differ_by_database(item: pytest.Item) -> bool:
     return bool(
         fixtures & DIFFERENT_FIXTURES or (marker is not None and marker.kwargs.get("transaction"))
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def formulas() -> Iterator[Remembered]:
+    """What this process knows of formulas; the tests of rendering do without."""
+    with rendered_once() as remembered:
+        yield remembered
 
 
 @pytest.fixture(scope="session")
