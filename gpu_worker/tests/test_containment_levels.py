@@ -19,6 +19,7 @@ from gpu_worker.sandbox.isolation import Isolation, Level
 from gpu_worker.sandbox.setup import Setup
 from gpu_worker.sandbox.zygote import ZygoteProcess
 from gpu_worker.tests.containment import request
+from gpu_worker.tests.worker_process import PATIENCE_SECONDS
 from gpu_worker.worker.node import node_report
 
 Establish = Callable[..., Isolation]
@@ -227,7 +228,7 @@ def test_a_worker_that_refuses_says_why_and_ends_before_it_takes_a_job(tmp_path:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.returncode == 78

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import statistics
 import subprocess
 import sys
 import threading
@@ -23,6 +22,7 @@ from gpu_worker.tests.containment import request
 from gpu_worker.tests.worker_process import (
     at_rest,
     busy_seconds,
+    busy_seconds_with_ended,
     descendants,
     is_alive,
     wait_until,
@@ -30,6 +30,7 @@ from gpu_worker.tests.worker_process import (
 
 RUNS = 300
 BUDGET_SECONDS = 0.05
+"""Of a processor, in the judge and the sandbox together."""
 WORKER = """
 from gpu_worker.sandbox.client import Zygote
 from gpu_worker.tests.containment import request
@@ -92,13 +93,20 @@ def test_many_runs_in_a_row_make_nothing_grow(own: Zygote) -> None:
 
 def test_a_run_costs_little(own: Zygote) -> None:
     own.run(small())
+
+    def spent() -> float:
+        """Processor seconds of the judge and of all that is or was below its zygote."""
+        below = at_rest(own.pid or 0)
+        return time.process_time() + sum(map(busy_seconds_with_ended, below))
+
     costs = []
-    for _ in range(50):
-        started = time.perf_counter()
-        wall = own.run(small()).wall_seconds
-        costs.append(time.perf_counter() - started - wall)
-    # What it costs shows when the machine is not busy with other things at that moment.
-    assert statistics.quantiles(costs, n=10)[0] < BUDGET_SECONDS, sorted(costs)
+    for _ in range(5):
+        before = spent()
+        for _ in range(10):
+            own.run(small())
+        costs.append((spent() - before) / 10)
+    # The best of some: what else runs takes the caches, which makes everything dearer.
+    assert 0 < min(costs) < BUDGET_SECONDS, costs
 
 
 def test_two_workers_run_submissions_at_the_same_time(own: Zygote) -> None:

@@ -17,6 +17,7 @@ from gpu_worker.home import home_script
 from gpu_worker.messages.protocol import Track
 from gpu_worker.messages.runs import RunCase
 from gpu_worker.sandbox.client import Zygote
+from gpu_worker.tests.worker_process import PATIENCE_SECONDS
 from gpu_worker.worker.running import run_public_cases
 
 # At home there is no sandbox: programs that do more than arithmetic are not run here.
@@ -96,7 +97,7 @@ def test_it_runs_alone_with_numpy_and_says_it_all(tmp_path: Path) -> None:
             [sys.executable, "-I", str(check), *arguments],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
         )
         assert done.stderr == ""
         return done.returncode, done.stdout

@@ -34,13 +34,13 @@ def test_a_grading_goes_on_while_the_broker_is_away_and_nothing_is_said_of_celer
     tmp_path: Path, right: str
 ) -> None:
     with running_worker(tmp_path, LEARNML_HEARTBEAT_SECONDS="0.2") as worker:
-        worker.wait_for(TASK_RECORD_NODE, 60)
+        worker.wait_for(TASK_RECORD_NODE)
         worker.send(job("import time\ntime.sleep(3)\n" + right))
         while Progress.from_message(worker.wait_for(TASK_RECORD_PROGRESS)).phase == "claimed":
             pass
         # What the new server does not hold cannot be handed out: the verdict is the first try's.
         worker.restart_server()
-        verdict = Verdict.from_message(worker.wait_for(TASK_RECORD_VERDICT, 60))
+        verdict = Verdict.from_message(worker.wait_for(TASK_RECORD_VERDICT))
         assert verdict.outcome == "accepted"
     log = (tmp_path / "worker.log").read_text()
     assert "In Celery 5.1" not in log
@@ -51,7 +51,7 @@ def test_a_worker_reports_itself_grades_survives_junk_and_leaves_nothing_when_ki
     tmp_path: Path, right: str
 ) -> None:
     with running_worker(tmp_path, LEARNML_HEARTBEAT_SECONDS="0.2") as worker:
-        node = NodeReport.from_message(worker.wait_for(TASK_RECORD_NODE, 40))
+        node = NodeReport.from_message(worker.wait_for(TASK_RECORD_NODE))
         assert node.isolation == isolation.establish().text
         assert node.limits["processes"] == 1
         assert node.tracks == [Track.NUMPY, Track.CUPY]

@@ -21,6 +21,9 @@ from celery import Celery
 from gpu_worker.messages import queues
 from gpu_worker.messages.signing import SignedMessage, WorkerKey
 
+PATIENCE_SECONDS = 300.0
+"""For what never comes, on a machine that is busy with other things."""
+
 WORKER_KEY = WorkerKey("tests", bytes(range(32)))
 _AT_REST = 4
 _LOOKS = 5
@@ -72,7 +75,7 @@ class WorkerProcess:
         self.server.wait()
         self.server = start_server(self._socket_path)
 
-    def wait_for(self, task: str, seconds: float = 60.0) -> dict[str, Any]:
+    def wait_for(self, task: str, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
         """Take messages from `results` until one is for this task; return what it says.
 
         It must be signed with the worker's key.
@@ -118,7 +121,9 @@ def descendants(pid: int) -> list[int]:
 
 
 def wait_until(
-    condition: Callable[[], object], seconds: float = 60.0, found: Callable[[], object] = str
+    condition: Callable[[], object],
+    seconds: float = PATIENCE_SECONDS,
+    found: Callable[[], object] = str,
 ) -> None:
     """Wait until the condition is true; a failure says what was `found` in its place.
 
@@ -167,6 +172,15 @@ def busy_seconds(pid: int) -> float:
     except OSError:
         return 0.0
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def busy_seconds_with_ended(pid: int) -> float:
+    """Return a process's processor time and its ended children's, 0 if it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def is_alive(pid: int) -> bool:

@@ -11,8 +11,7 @@ from celery import current_app
 
 from gpu_worker.messages.queues import TASK_GRADE
 from grader.services.broker import BrokerUnreachable, CeleryTransport
-
-PATIENCE_SECONDS = 5.0
+from tests.platform.instance import PATIENCE_SECONDS
 
 
 @pytest.fixture

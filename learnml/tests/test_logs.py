@@ -177,7 +177,7 @@ class TestMessages:
             app.send_task("gpu_worker.grade", args=[{}], queue="cpu")
         app.send_task("gpu_worker.grade", args=[{}], queue="cpu")
         with app.connection_for_read() as connection, connection.SimpleQueue("cpu") as queue:
-            first, second = queue.get(timeout=5), queue.get(timeout=5)
+            first, second = queue.get(timeout=180), queue.get(timeout=180)
         assert first.headers["learnml_request_id"] == "abc-1"
         assert first.headers["learnml_submission"] == "rrym8kzpq65f93nx"
         assert "learnml_run" not in first.headers

@@ -54,7 +54,7 @@ def step(page: Page, key: str) -> Locator:
 
 def expect_clipboard(page: Page, text: str, said: str = "Copied") -> None:
     """Wait until `text` is copied, and this said: the marks on buttons are gone too soon."""
-    until = monotonic() + 30
+    until = monotonic() + EXPECT_MS / 1000
     while page.evaluate("navigator.clipboard.readText()") != text:
         assert monotonic() < until, page.evaluate("navigator.clipboard.readText()")
         page.wait_for_timeout(50)

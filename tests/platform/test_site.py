@@ -25,10 +25,7 @@ from gpu_worker.messages.queues import celery_settings
 from learnml.cache import TolerantRedisCache
 from learnml.celery import app, beat_schedule
 from learnml.middleware.responses import CompressionMiddleware
-from tests.platform.instance import PROJECT
-
-PATIENCE_SECONDS = 10.0
-"""Far more than a cache is waited for, on a busy machine too, and far less than for ever."""
+from tests.platform.instance import PATIENCE_SECONDS, PROJECT
 
 
 # --- errors ---------------------------------------------------------------------------------------

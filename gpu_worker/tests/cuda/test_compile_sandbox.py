@@ -384,7 +384,7 @@ def test_a_compiler_that_never_ends_is_stopped() -> None:
         run = compiling.run(["sleep", "600"], folder, {}, limits)
 
     assert run.stopped == "wall"
-    assert run.seconds < 120
+    assert run.seconds < 300  # where it would sleep for 600
 
 
 def test_what_compiles_is_kept_under_a_key_of_all_that_goes_in() -> None:
