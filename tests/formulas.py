@@ -18,7 +18,7 @@ Answer = dict[str, Any]
 Ask = Callable[[Sequence[Any]], list[Answer]]
 
 WALL_LIMIT_SECONDS = 600
-"""In place of the site's limit, which a busy machine may reach; its processor time is limited all the same."""
+"""In place of the site's limit, which a busy machine may reach."""
 
 
 class Remembered:
