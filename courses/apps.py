@@ -13,8 +13,8 @@ class CoursesConfig(AppConfig):
         from courses.accounts import signals
         from courses.learners import merge_on_login
         from courses.models import Chapter, ChapterRevision, Course
-        from courses.pages import edition
+        from courses.pages import generation
 
         user_logged_in.connect(merge_on_login, dispatch_uid="courses.merge_learners")
         signals.connect()
-        edition.advances_with(Course, Chapter, ChapterRevision)
+        generation.advances_with(Course, Chapter, ChapterRevision)

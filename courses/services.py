@@ -20,7 +20,7 @@ from courses.content.schema import (
     to_data,
 )
 from courses.models import Chapter, ChapterRevision, MathStylesheet, Question
-from courses.pages import edition
+from courses.pages import generation
 from courses.publishing import BUILD_VERSION, Built, build
 from courses.publishing.site import StoredSite
 from courses.rendering import RenderError, SourceError
@@ -101,7 +101,7 @@ def _publish(chapter: Chapter, by: User | None, renderings: Renderings) -> Chapt
     )
     # Not by save(): an edit's history row is written once, by the edit itself.
     Chapter.objects.filter(pk=locked.pk).update(current_revision=revision)
-    edition.advance()
+    generation.advance()
     chapter.current_revision = revision
     return revision
 

@@ -11,7 +11,7 @@ class GraderConfig(AppConfig):
         from django.contrib.auth.models import User
         from django.db.models.signals import post_save
 
-        from courses.pages import edition
+        from courses.pages import generation
         from courses.publishing import site
         from grader.models import Exercise
         from grader.services import account_acts, leave
@@ -28,4 +28,4 @@ class GraderConfig(AppConfig):
             end_tokens_with_password, sender=User, dispatch_uid="grader.end_tokens_with_password"
         )
         # The chapter's page lists its exercises.
-        edition.advances_with(Exercise)
+        generation.advances_with(Exercise)

@@ -38,7 +38,7 @@ from courses.models import (
     OrderingItem,
     Question,
 )
-from courses.pages import edition
+from courses.pages import generation
 from courses.publishing import BUILD_VERSION, build
 from courses.publishing.site import Coming
 from courses.rows import create_all, delete_all, update_all
@@ -212,7 +212,7 @@ def _order_chapters(course: Course, found: Mapping[int, int], keep: bool) -> Non
         for position, pk in found.items():
             course.chapters.filter(pk=pk).exclude(position=position).update(position=position)
         Course.objects.filter(pk=course.pk).update(imported_content_hash=_course_hash(course))
-        edition.advance()
+        generation.advance()
 
 
 def _chapters(course: Course) -> Iterable[Chapter]:

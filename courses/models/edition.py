@@ -1,4 +1,4 @@
-"""Which edition of the public pages is current."""
+"""The cache generation of the public pages; see `courses.pages.generation`."""
 
 from __future__ import annotations
 

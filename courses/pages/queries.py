@@ -24,7 +24,7 @@ from courses.models import (
     QuizAttempt,
     RequirementMet,
 )
-from courses.pages.published import contents_of
+from courses.pages.page_cache import contents_of
 from courses.progress.states import ChapterState
 from courses.quiz.attempts import count_done
 from courses.subpath import below_site

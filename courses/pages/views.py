@@ -28,10 +28,10 @@ from courses.content.errors import ContentError, describe
 from courses.limits import WINDOW_SECONDS, within_limit
 from courses.models import Course, MathStylesheet
 from courses.pages import preview, queries
-from courses.pages.conditional import with_etag
+from courses.pages.etag import with_etag
 from courses.pages.old_addresses import follows_old_addresses
+from courses.pages.page_cache import Reading, reading_of, render_reading
 from courses.pages.public_pages import public_page
-from courses.pages.published import Reading, reading_of, set_reading
 from courses.pages.queries import ChapterPage
 from courses.pages.samples import rmsnorm_sample
 from courses.quiz.attempts import answer_question
@@ -281,7 +281,7 @@ def _allow_formulas_styles(response: HttpResponseBase, found: ChapterPage) -> No
 
 def _reading(found: ChapterPage, checks: tuple[panels.Check, ...]) -> Reading:
     if found.is_preview:
-        return set_reading(found.revision.page, found.course.slug, found.chapter.slug, checks)
+        return render_reading(found.revision.page, found.course.slug, found.chapter.slug, checks)
     return reading_of(found.revision, found.course.slug, found.chapter.slug, checks)
 
 

@@ -101,7 +101,7 @@ def _index(sources: tuple[_Source, ...]) -> tuple[Index, tuple[_Source, ...]]:
 
 @lru_cache(maxsize=KEPT_REVISIONS)
 def _documents(revision_id: int, content_hash: str, build_version: int) -> tuple[Document, ...]:
-    # The hash and the version are part of the key as in `courses.pages.published`.
+    # The hash and the version are part of the key as in `courses.pages.page_cache`.
     page = ChapterRevision.objects.values_list("page", flat=True).get(
         pk=revision_id, content_hash=content_hash, build_version=build_version
     )

@@ -15,8 +15,8 @@ from django.test.utils import CaptureQueriesContext
 
 from courses import panels
 from courses.models import Chapter, ChapterRevision, Course
-from courses.pages import edition
-from courses.pages.published import set_reading
+from courses.pages import generation
+from courses.pages.page_cache import render_reading
 from courses.services import publish_chapter
 
 from .conftest import CHAPTER_URL, TINY, answer_url
@@ -266,7 +266,7 @@ def test_a_step_links_to_what_tests_it(client: Client, rows: Chapter) -> None:
         assert page.count(address[0]) == 1
         # Another address shows at once: what a step links to is part of what is kept.
         address[0] += "-of-all"
-        edition.advance()
+        generation.advance()
 
 
 def test_a_tool_stands_beside_every_listing(
@@ -275,7 +275,7 @@ def test_a_tool_stands_beside_every_listing(
     monkeypatch.setattr(panels, "_listing_tools", [])
     panels.register_listing_tool("courses/_progress.html")
     page = rows.current_revision.page
-    text = set_reading(page, "tiny-course", "rows").text
+    text = render_reading(page, "tiny-course", "rows").text
     assert text.count("<progress") == len(page["listings"]) > 0
 
 

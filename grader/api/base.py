@@ -12,7 +12,7 @@ from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from grader import bodies
+from grader import request_size
 from grader.origin import came_by_rest
 
 from .permissions import Scoped
@@ -43,8 +43,8 @@ class ApiView(APIView):
         return super().initialize_request(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if bodies.is_too_large(request._request):
-            bodies.drain(request._request)
+        if request_size.is_too_large(request._request):
+            request_size.drain(request._request)
             raise BodyTooLarge
         super().initial(request, *args, **kwargs)
         check_query(request, self.query)

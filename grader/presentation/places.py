@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from courses.models import Chapter, ChapterRevision
-from courses.pages.published import contents_of
+from courses.pages.page_cache import contents_of
 
 _LISTING_LINE = re.compile(r'id="line-([a-z0-9-]+)" data-line="(\d+)"')
 

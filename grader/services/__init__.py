@@ -5,9 +5,9 @@ from .dispatch import send_outbox
 from .drafts import keep_draft
 from .errors import Refused
 from .extend import give_extension, remove_extension
-from .lost import Swept, requeue_lost
 from .override import override_score, remove_override
 from .publishing import advance_checks, record_check
+from .reaper import Swept, requeue_lost
 from .record import (
     Recorded,
     record_node,

@@ -26,8 +26,8 @@ from grader.models import (
 from grader.queries import NODE_SILENCE
 
 from .dispatch import send_next
-from .lost import end_attempt
 from .names import add_names
+from .reaper import end_attempt
 from .settle import settle
 from .verdicts import update_open, verdict_of
 

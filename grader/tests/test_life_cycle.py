@@ -226,7 +226,7 @@ class TestLostWorkers:
         worker.record_progress(progress(submission))
         attempt = attempt_of(submission)
         seen = timezone.now() - timedelta(seconds=60)
-        monkeypatch.setattr("grader.services.lost._silent", lambda now: [(attempt.pk, seen)])
+        monkeypatch.setattr("grader.services.reaper._silent", lambda now: [(attempt.pk, seen)])
         assert services.requeue_lost().lost == 0
         assert attempt_of(submission).state == AttemptState.RUNNING
 

@@ -15,7 +15,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.http import urlencode
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
-from grader import bodies
+from grader import request_size
 
 View: TypeAlias = Callable[..., HttpResponseBase]
 
@@ -27,8 +27,8 @@ def bounded_body(view: View) -> View:
     @csrf_exempt
     @wraps(view)
     def bounded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if bodies.is_too_large(request):
-            bodies.drain(request)
+        if request_size.is_too_large(request):
+            request_size.drain(request)
             return render(request, "413.html", status=413)
         return protected(request, *args, **kwargs)
 

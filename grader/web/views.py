@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_GET, require_POST
 
-from courses.pages.conditional import failed_condition
+from courses.pages.etag import failed_condition
 from grader import access, queries
 from grader.models import Submission
 from grader.presentation.page import SubmissionPage

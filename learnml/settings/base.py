@@ -55,7 +55,7 @@ MIDDLEWARE = [
     "learnml.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "learnml.middleware.public_pages.PublicPagesMiddleware",
+    "learnml.middleware.response_cache.ResponseCacheMiddleware",
     # Static files are compressed beforehand; pages here, with padding against BREACH.
     "learnml.middleware.responses.CompressionMiddleware",
     "learnml.middleware.security.ContentSecurityPolicyMiddleware",
@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "grader.origin.OriginMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "simple_history.middleware.HistoryRequestMiddleware",
-    "learnml.middleware.body_size.BodySizeMiddleware",
+    "learnml.middleware.request_size.RequestSizeMiddleware",
 ]
 
 # Where on its host the site is, such as /learn; empty at the root. Cookies go no further.

@@ -212,7 +212,7 @@ def test_an_attempt_that_no_request_asks_for_goes_back_to_the_first_ones() -> No
     assert OutboxMessage.objects.count() == 0
     with logs.about(request_id="abc-2"):
         services.attempts.start_attempt(submission, submission.kind, priority=0)
-    services.lost.end_attempt(submission.attempts.get(), "worker lost")
+    services.reaper.end_attempt(submission.attempts.get(), "worker lost")
     ids = OutboxMessage.objects.order_by("id").values_list("request_id", flat=True)
     assert list(ids) == ["abc-2", "abc-2"]
 

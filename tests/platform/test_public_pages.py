@@ -14,11 +14,11 @@ from pytest_django.fixtures import Settings
 
 from courses.content.importer import load_course
 from courses.models import Chapter, Course
-from courses.pages import edition
+from courses.pages import generation
 from courses.services import publish_chapter
 from courses.tests.conftest import CHAPTER_URL, TINY, answer_url
 from grader.models import Exercise
-from learnml.middleware import public_pages
+from learnml.middleware import response_cache
 
 pytestmark = pytest.mark.django_db
 
@@ -165,7 +165,7 @@ def test_a_foreign_host_is_refused(chapter: Chapter, visitor: Client, settings: 
 def test_memory_is_bounded(
     chapter: Chapter, visitor: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(public_pages, "KEPT_PAGES", 2)
+    monkeypatch.setattr(response_cache, "CACHED_PAGES", 2)
     for url in (CHAPTER_URL, "/", "/courses/tiny-course/"):
         visitor.get(url)
     assert queries_of(visitor, "/") == 1
@@ -175,16 +175,16 @@ def test_memory_is_bounded(
 def test_a_change_made_past_the_site_shows_after_a_while(
     chapter: Chapter, visitor: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(public_pages, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(response_cache, "CACHED_SECONDS", 0.0)
     visitor.get("/courses/tiny-course/")
     Course.objects.update(title="Another course")
     assert b"Another course" in visitor.get("/courses/tiny-course/").content
 
 
 def test_the_edition_belongs_to_the_writers_transaction(chapter: Chapter) -> None:
-    before = edition.current()
+    before = generation.current()
     point = transaction.savepoint()
     rename_course(chapter)
-    assert edition.current() > before
+    assert generation.current() > before
     transaction.savepoint_rollback(point)
-    assert edition.current() == before
+    assert generation.current() == before

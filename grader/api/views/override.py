@@ -6,7 +6,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from courses.pages.conditional import is_named
+from courses.pages.etag import is_named
 from grader import services
 from grader.api.answers import submission_answer
 from grader.api.base import ApiView, caller, problems

@@ -13,7 +13,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from courses.pages.conditional import failed_condition
+from courses.pages.etag import failed_condition
 from grader import access, services
 from grader.api.answers import submission_answer
 from grader.api.base import ApiView, caller, problems

@@ -10,7 +10,7 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from courses import held_forms
-from grader import bodies
+from grader import request_size
 
 PAGES = ["/accounts/login/", "/theme/", "/admin/login/", "/nothing/"]
 API = ["/api/v1/docs/", "/api/v1/tokens/", "/api/v1/nothing/"]
@@ -59,10 +59,10 @@ def test_only_those_who_may_use_the_admin_may_send_it_large_forms(
         client.get("/admin/")
     if who == "author of an ended session":
         del client.cookies[settings.SESSION_COOKIE_NAME]
-    monkeypatch.setattr(bodies, "drain", lambda request: None)
+    monkeypatch.setattr(request_size, "drain", lambda request: None)
     refused = []
     for name, size in sizes.items():
-        monkeypatch.setattr(bodies, "announced_bytes", lambda request, size=size: size)
+        monkeypatch.setattr(request_size, "announced_bytes", lambda request, size=size: size)
         if client.post("/admin/courses/chapter/add/", {}).status_code == 413:
             refused.append(name)
         assert name == "small" or client.post("/theme/", {}).status_code == 413

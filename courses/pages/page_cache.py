@@ -1,7 +1,7 @@
-"""What a revision shows, kept in memory: it never changes, so it is read and set once a process.
+"""The page cache: a revision never changes, so each process loads and renders it once.
 
-A chapter's page is half a megabyte of HTML in a JSON field. Reading it from the database, parsing
-it and setting it into the template took nine tenths of the time of a request.
+A chapter's page is half a megabyte of HTML in a JSON field. Loading it from the database, parsing
+it and rendering the template took nine tenths of the time of a request.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _INLINE_SOURCE = re.compile(
     r'(<math xmlns="[^"]*"><semantics>(?:(?!</semantics>).)*?)<annotation[^>]*>[^<]*</annotation>',
     re.DOTALL,
 )
-# Revisions in memory at once, about one megabyte each.
-KEPT_REVISIONS = 32
+# About one megabyte each.
+CACHED_REVISIONS = 32
 
 
 class Contents(NamedTuple):
@@ -36,15 +36,15 @@ class Contents(NamedTuple):
 
 
 def contents_of(revision: ChapterRevision) -> Contents:
-    """Return what a revision holds; its long fields need not have been loaded."""
+    """Return a revision's contents; its long fields may be deferred."""
     return _contents(revision.pk, revision.content_hash, revision.build_version)
 
 
 class Reading(NamedTuple):
-    """What is the same for all readers of a page, set once.
+    """The rendered parts of a page that are the same for all readers.
 
-    `text` is the parts from prose to code, `symbols` the list of symbols, `outline` what "On this
-    page" lists.
+    `text` holds the parts from prose to code, `symbols` the list of symbols, `outline` the entries
+    of "On this page".
     """
 
     text: SafeString
@@ -55,7 +55,7 @@ class Reading(NamedTuple):
 def reading_of(
     revision: ChapterRevision, course_slug: str, chapter_slug: str, checks: tuple[Check, ...] = ()
 ) -> Reading:
-    """Return what all readers of a published revision see alike."""
+    """Return what all readers of a published revision share, from the cache."""
     return _reading(
         revision.pk,
         revision.content_hash,
@@ -66,10 +66,10 @@ def reading_of(
     )
 
 
-def set_reading(
+def render_reading(
     page: Mapping[str, Any], course_slug: str, chapter_slug: str, checks: tuple[Check, ...] = ()
 ) -> Reading:
-    """Set what all readers of a page see alike, each time anew."""
+    """Render what all readers of a page share, without the cache."""
     context = {
         "page": page,
         "steps": [
@@ -83,8 +83,8 @@ def set_reading(
         "chapter_slug": chapter_slug,
     }
     return Reading(
-        text=_set("courses/_reading.html", context),
-        symbols=_set("courses/_symbols.html", {"symbols": symbols_of(page)}),
+        text=_render("courses/_reading.html", context),
+        symbols=_render("courses/_symbols.html", {"symbols": symbols_of(page)}),
         outline=outline_of(page),
     )
 
@@ -97,15 +97,14 @@ def _with_their_steps(page: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _set(template: str, context: Mapping[str, Any]) -> SafeString:
-    """Set a template, without the TeX inside inline formulas: two kilobytes that nobody sees."""
+def _render(template: str, context: Mapping[str, Any]) -> SafeString:
+    """Render a template, and drop the TeX in inline formulas: two kilobytes that nobody sees."""
     markup = render_to_string(template, dict(context)).strip()
     return mark_safe(_INLINE_SOURCE.sub(r"\1", markup))  # noqa: S308  a template's
 
 
-# The hash and the version are part of the key, so that a row of another database, as in tests,
-# is never taken for this one.
-@lru_cache(maxsize=KEPT_REVISIONS)
+# Hash and version are part of the key: in tests, another database may have a row of the same id.
+@lru_cache(maxsize=CACHED_REVISIONS)
 def _contents(pk: int, content_hash: str, build_version: int) -> Contents:
     page, answers = ChapterRevision.objects.values_list("page", "answers").get(
         pk=pk, content_hash=content_hash, build_version=build_version
@@ -113,7 +112,7 @@ def _contents(pk: int, content_hash: str, build_version: int) -> Contents:
     return Contents(all_below_site(page), all_below_site(answers))
 
 
-@lru_cache(maxsize=KEPT_REVISIONS)
+@lru_cache(maxsize=CACHED_REVISIONS)
 def _reading(
     pk: int,
     content_hash: str,
@@ -123,4 +122,4 @@ def _reading(
     checks: tuple[Check, ...],
 ) -> Reading:
     page = _contents(pk, content_hash, build_version).page
-    return set_reading(page, course_slug, chapter_slug, checks)
+    return render_reading(page, course_slug, chapter_slug, checks)

@@ -1,4 +1,4 @@
-"""Attempts that end without a verdict, and messages that the broker lost."""
+"""The lease reaper: ends attempts whose worker fell silent, and resends messages that were lost."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ UNREAD_PATIENCE: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What one run of `requeue_lost` found."""
+    """How many attempts the reaper ended, and how many messages it sent again."""
 
     lost: int
     resent: int
 
 
 def requeue_lost(now: datetime | None = None) -> Swept:
-    """Give up attempts whose worker fell silent, and send vanished messages again.
+    """End attempts whose lease ran out, and send messages again that the broker lost.
 
-    Only the age of the last heartbeat after a claim counts: a job that waits in a long queue is
-    never given up, however old it is. While signs of life may lie unread, because this process
-    was away or the broker is, silence means little, and much longer is waited for them.
+    A lease runs out by the age of the last heartbeat after a claim: a job that waits in a long
+    queue is never given up, however old it is. While heartbeats may lie unread, because this
+    process or the broker was down, the patience is longer.
     """
     moment = now or timezone.now()
     silent = _silent(moment - limits.heartbeat_timeout())

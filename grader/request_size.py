@@ -1,4 +1,4 @@
-"""Refuse request bodies that are too large before they are parsed, with an answer that arrives."""
+"""Refuse requests that are too large before they are parsed, so that the client reads why."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_DRAINED_BYTES = 32 * 1024 * 1024
 
 
 def is_too_large(request: HttpRequest) -> bool:
-    """Return whether the body is announced as larger than a request of anybody may be."""
+    """Return whether the announced size is above the limit for everybody."""
     return announced_bytes(request) > settings.MAX_BODY_BYTES
 
 
@@ -22,7 +22,7 @@ def announced_bytes(request: HttpRequest) -> int:
 
 
 def drain(request: HttpRequest) -> None:
-    """Read and drop the body: a client still sending would see a reset instead of the answer."""
+    """Read and drop the body: a client that is still sending would see a reset, not the answer."""
     left = min(announced_bytes(request), MAX_DRAINED_BYTES)
     while left > 0:
         try:

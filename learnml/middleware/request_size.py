@@ -1,7 +1,7 @@
-"""No request of a visitor needs a large body, so none is read: by no page, no form, no files.
+"""A limit on the size of every request, whatever its address.
 
-Authors do, who send a long chapter as one form. Django bounds the fields of a form, but writes the
-files beside them to disk as they come.
+No visitor needs a large request, so no view reads one. Authors do: a long chapter is one form.
+Django limits the fields of a form, but writes uploaded files to disk as they arrive.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 
 from courses import held_forms
-from grader import bodies
+from grader import request_size
 from learnml.errors import too_large
 
 
-class BodySizeMiddleware:
-    """Answer 413 to a body above `MAX_BODY_BYTES`, whatever the address.
+class RequestSizeMiddleware:
+    """Answer 413 to a body above `MAX_BODY_BYTES`.
 
-    A form of the admin may be as large as `MAX_ADMIN_BODY_BYTES`, sent by one of its users.
+    A form of the admin, sent by one of its users, may have up to `MAX_ADMIN_BODY_BYTES`.
 
-    Stands last: the page that it answers with knows who asks, and the check of a form's token,
-    which would read the body, comes after all middleware has been entered.
+    Comes last: its error page knows the user, and the CSRF check, which would read the body, runs
+    after all middleware has been entered.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not bodies.is_too_large(request) or _is_authors(request):
+        if not request_size.is_too_large(request) or _is_authors(request):
             return self.get_response(request)
-        bodies.drain(request)
+        request_size.drain(request)
         return too_large(request)
 
 
 def _is_authors(request: HttpRequest) -> bool:
-    """Return whether somebody who may use the admin sends it a form of the size allowed there.
+    """Return whether this is a form of the admin, from one of its users and within its limit.
 
-    Or did until the session ended: the form is kept then.
+    Also where the session has ended meanwhile: the form is kept then.
     """
-    size = bodies.announced_bytes(request)
+    size = request_size.announced_bytes(request)
     if size > settings.MAX_ADMIN_BODY_BYTES or not request.path.startswith(reverse("admin:index")):
         return False
     if request.user.is_active and getattr(request.user, "is_staff", False):
