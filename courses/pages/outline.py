@@ -15,12 +15,12 @@ from courses.search.markup import passages, readable
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OutlineEntry:
     """A section or something in it; `id` is its anchor."""
 
     id: str
     title: str
-    places: tuple[Place, ...] = ()
+    places: tuple[OutlineEntry, ...] = ()
 
 
 @dataclass(slots=True)
@@ -41,28 +41,28 @@ class Symbol:
     meanings: list[Meaning] = field(default_factory=list)
 
 
-def outline_of(page: Mapping[str, Any]) -> tuple[Place, ...]:
+def outline_of(page: Mapping[str, Any]) -> tuple[OutlineEntry, ...]:
     """Return the sections of a page in order, each with the places inside it."""
     return tuple(
-        Place(heading["id"], heading["title"], tuple(_inside(page, heading["id"])))
+        OutlineEntry(heading["id"], heading["title"], tuple(_inside(page, heading["id"])))
         for heading in page["headings"]
     )
 
 
-def _inside(page: Mapping[str, Any], section: str) -> Iterator[Place]:
+def _inside(page: Mapping[str, Any], section: str) -> Iterator[OutlineEntry]:
     if section == "part-intuition":
         for passage in passages(page["intuition_html"]):
             if passage.anchor:
-                yield Place(passage.anchor, passage.title)
+                yield OutlineEntry(passage.anchor, passage.title)
     elif section == "part-formulas":
         for formula in page["formulas"]:
-            yield Place(f"formula-{formula['key']}", formula["title"])
+            yield OutlineEntry(f"formula-{formula['key']}", formula["title"])
     elif section == "part-derivation":
         for step in page["steps"]:
-            yield Place(f"step-{step['key']}", f"{step['number']}. {step['title']}")
+            yield OutlineEntry(f"step-{step['key']}", f"{step['number']}. {step['title']}")
     elif section == "part-mechanism":
         for part in page["mechanism"]:
-            yield Place(f"mechanism-{part['key']}", f"{part['number']}. {part['title']}")
+            yield OutlineEntry(f"mechanism-{part['key']}", f"{part['number']}. {part['title']}")
 
 
 def symbols_of(page: Mapping[str, Any]) -> list[Symbol]:

@@ -15,7 +15,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from courses.models import ChapterRevision
-from courses.pages.outline import Place, outline_of, symbols_of
+from courses.pages.outline import OutlineEntry, outline_of, symbols_of
 from courses.panels import Check, listing_tools
 from courses.subpath import all_below_site
 
@@ -49,7 +49,7 @@ class Reading(NamedTuple):
 
     text: SafeString
     symbols: SafeString
-    outline: tuple[Place, ...]
+    outline: tuple[OutlineEntry, ...]
 
 
 def reading_of(

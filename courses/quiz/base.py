@@ -40,7 +40,7 @@ class Result:
     message: str
 
 
-class Kind(Protocol):
+class QuestionKind(Protocol):
     """One kind of question. `answers` is what a revision keeps for the server about it."""
 
     nothing: Given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import QueryDict
 
-from .base import AnswerError, Answers, Feedback, Given, Kind, Result, Shown
+from .base import AnswerError, Answers, Feedback, Given, QuestionKind, Result, Shown
 from .choices import Multiple, Single
 from .matching import Matching
 from .numeric import Numeric
@@ -24,7 +24,7 @@ __all__ = [
     "read",
 ]
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, QuestionKind] = {
     "single": Single(),
     "multiple": Multiple(),
     "numeric": Numeric(),

@@ -23,7 +23,7 @@ from pymdownx.highlight import Highlight
 from courses.rendering.clean import clean_html
 from courses.rendering.github import MAX_NESTING, github_parser
 from courses.rendering.markdown_lint import Finding
-from courses.rendering.markdown_tree import Draft, TreeBuilder
+from courses.rendering.markdown_tree import ConvertedText, TreeBuilder
 from courses.rendering.model import too_long
 from courses.rendering.source_map import SourceLines
 
@@ -53,9 +53,9 @@ class _GitHubParser(BlockParser):
         self._highlight = Highlight(md, stripnl=False)
         self.single_paragraph = True
 
-    def start(self, name: str, draft: Draft) -> None:
+    def start(self, name: str, converted: ConvertedText) -> None:
         """Say which text comes next, and where to note what is found in it."""
-        self._prefix, self._draft = slugify(name, "-") or "text", draft
+        self._prefix, self._converted = slugify(name, "-") or "text", converted
 
     def parseDocument(self, lines: Iterable[str]) -> ElementTree:
         text = "\n".join(lines)
@@ -63,9 +63,9 @@ class _GitHubParser(BlockParser):
         tokens = self._github.parse(text, env)
         inner = [child for token in tokens for child in token.children or ()]
         if any(token.level >= MAX_NESTING - 1 for token in tokens + inner):
-            self._draft.findings.append(Finding(0, TOO_DEEP))
+            self._converted.findings.append(Finding(0, TOO_DEEP))
         builder = TreeBuilder(
-            draft=self._draft,
+            converted=self._converted,
             source=SourceLines(text),
             digest=hashlib.sha256(text.encode()).hexdigest()[:16],
             prefix=self._prefix,
@@ -120,36 +120,36 @@ class TextRenderer:
         self._md.parser = self._parser
         self._md.treeprocessors.register(_HeadingIds(self._md), "learnml-heading-ids", 4)
 
-    def convert(self, name: str, text: str, inline: bool) -> Draft:
-        """The draft of one text; mistakes go into its findings, nothing is raised for them."""
-        draft = Draft()
+    def convert(self, name: str, text: str, inline: bool) -> ConvertedText:
+        """Convert one text; mistakes go into its findings, nothing is raised for them."""
+        converted = ConvertedText()
         if len(text) > MAX_TEXT_CHARACTERS:
-            draft.findings.append(
+            converted.findings.append(
                 Finding(MAX_TEXT_CHARACTERS, too_long(len(text), MAX_TEXT_CHARACTERS))
             )
-            return draft
-        self._parser.start(name, draft)
+            return converted
+        self._parser.start(name, converted)
         self._md.reset()
         try:
             html = self._md.convert(text)
         except RecursionError:
-            draft.findings.append(Finding(0, TOO_DEEP))
-            return draft
-        draft.html = clean_html(html)
+            converted.findings.append(Finding(0, TOO_DEEP))
+            return converted
+        converted.html = clean_html(html)
         if inline:
-            self._unwrap(text, draft)
-        return draft
+            self._unwrap(text, converted)
+        return converted
 
-    def _unwrap(self, text: str, draft: Draft) -> None:
+    def _unwrap(self, text: str, converted: ConvertedText) -> None:
         """Take the one paragraph out of its element."""
-        html = draft.html.strip()
+        html = converted.html.strip()
         inner = html.removeprefix("<p>").removesuffix("</p>")
         wrapped = len(html) == len(inner) + len("<p></p>") and "<p" not in inner
         if (self._parser.single_paragraph or not html) and (not html or wrapped):
-            draft.html = inner
+            converted.html = inner
             return
         second = re.search(r"\n[ \t]*\n\s*(?=\S)", text)
-        draft.findings.append(Finding(second.end() if second else 0, ONE_PARAGRAPH))
+        converted.findings.append(Finding(second.end() if second else 0, ONE_PARAGRAPH))
 
 
 def slugify(value: str, separator: str) -> str:

@@ -47,8 +47,8 @@ class PlacedFormula:
 
 
 @dataclass(slots=True)
-class Draft:
-    """A converted text in which formulas are still tokens."""
+class ConvertedText:
+    """A text as HTML, with tokens where its formulas go."""
 
     html: str = ""
     formulas: list[PlacedFormula] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Draft:
 
 
 class TreeBuilder:
-    """Builds the tree of one text, and notes in `draft` its formulas, links and mistakes.
+    """Builds the tree of one text, and notes in `converted` its formulas, links and mistakes.
 
     `digest` makes the formulas' tokens unlike any text, `prefix` the ids of footnotes unlike those
     of the page's other texts. `stash` keeps HTML for later and returns what stands for it,
@@ -66,14 +66,14 @@ class TreeBuilder:
 
     def __init__(
         self,
-        draft: Draft,
+        converted: ConvertedText,
         source: SourceLines,
         digest: str,
         prefix: str,
         stash: Callable[[str], str],
         highlight: Callable[[str, str], str],
     ) -> None:
-        self.draft, self.source, self.digest, self.prefix = draft, source, digest, prefix
+        self.converted, self.source, self.digest, self.prefix = converted, source, digest, prefix
         self.stash, self.highlight = stash, highlight
         self.root = Element("div")
         self.stack = [self.root]
@@ -117,7 +117,7 @@ class TreeBuilder:
             parent.text = (parent.text or "") + text
 
     def _find(self, offset: int, message: str) -> None:
-        self.draft.findings.append(Finding(offset, message))
+        self.converted.findings.append(Finding(offset, message))
 
     def _line_start(self, token: Token) -> int:
         return self.source.start(token.map[0]) if token.map else 0
@@ -258,9 +258,9 @@ class TreeBuilder:
             self._formula(tex, False, self.places, at)
 
     def _formula(self, tex: str, display: bool, places: SourceMap, start: int) -> None:
-        token = f"mathtoken{self.digest}n{len(self.draft.formulas)}e"
+        token = f"mathtoken{self.digest}n{len(self.converted.formulas)}e"
         formula = Formula(tex, display)
-        self.draft.formulas.append(PlacedFormula(formula, token, places, start))
+        self.converted.formulas.append(PlacedFormula(formula, token, places, start))
         element = SubElement(self.stack[-1], "div" if display else "span")
         element.set("class", MATH_CLASS)
         element.text = token
@@ -304,7 +304,7 @@ class TreeBuilder:
     def _judge_address(self, address: str, offset: int, is_picture: bool) -> None:
         message = address_message(address, is_picture)
         if message is None:
-            self.draft.links.append(Link(address, offset, is_picture))
+            self.converted.links.append(Link(address, offset, is_picture))
         else:
             self._find(offset, message)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from courses.rendering.density import too_dense
 from courses.rendering.katex_styles import MathStylesheet
 from courses.rendering.markdown_text import TextRenderer
-from courses.rendering.markdown_tree import Draft
+from courses.rendering.markdown_tree import ConvertedText
 from courses.rendering.model import Rendered, Source, SourceError
 from courses.rendering.places import source_error, with_line_feeds
 from courses.rendering.tex import Formula, FormulaError, render_formulas
@@ -41,7 +41,7 @@ def render_all(sources: Mapping[str, Source]) -> Rendered:
     """
     texts = {name: with_line_feeds(source.text) for name, source in sources.items()}
     renderer = TextRenderer()
-    drafts: dict[str, Draft] = {}
+    converted: dict[str, ConvertedText] = {}
     formulas: list[Formula] = []
     for name, source in sources.items():
         text = _CONTROL.sub("\ufffd", texts[name])
@@ -49,12 +49,12 @@ def render_all(sources: Mapping[str, Source]) -> Rendered:
             formulas.append(_bare_formula(source.kind, text))
         else:
             dense = too_dense(text)
-            drafts[name] = (
-                Draft(findings=[dense])
+            converted[name] = (
+                ConvertedText(findings=[dense])
                 if dense
                 else renderer.convert(name, text, source.kind == "inline_markdown")
             )
-            formulas += [placed.formula for placed in drafts[name].formulas]
+            formulas += [placed.formula for placed in converted[name].formulas]
     stylesheet = MathStylesheet()
     results = render_formulas(formulas, stylesheet)
 
@@ -62,8 +62,8 @@ def render_all(sources: Mapping[str, Source]) -> Rendered:
     errors: dict[str, list[SourceError]] = {}
     for name, source in sources.items():
         text = _CONTROL.sub("\ufffd", texts[name])
-        if name in drafts:
-            page[name], found = _fill(drafts[name], results)
+        if name in converted:
+            page[name], found = _fill(converted[name], results)
         else:
             page[name], found = _bare(_bare_formula(source.kind, text), results)
         found += [(match.start(), CONTROL_CHARACTER) for match in _CONTROL.finditer(texts[name])]
@@ -75,7 +75,7 @@ def render_all(sources: Mapping[str, Source]) -> Rendered:
         css=css,
         css_hash=hashlib.sha256(css.encode()).hexdigest()[:16],
         errors=errors,
-        links={name: draft.links for name, draft in drafts.items() if draft.links},
+        links={name: each.links for name, each in converted.items() if each.links},
     )
 
 
@@ -90,11 +90,11 @@ def _bare(formula: Formula, results: Results) -> tuple[str, list[tuple[int, str]
     return _wrapped(formula, result), []
 
 
-def _fill(draft: Draft, results: Results) -> tuple[str, list[tuple[int, str]]]:
-    """Put the formulas into the draft; errors with their offsets in the Markdown."""
-    found = [(finding.offset, finding.message) for finding in draft.findings]
+def _fill(text: ConvertedText, results: Results) -> tuple[str, list[tuple[int, str]]]:
+    """Put the formulas into a text; errors with their offsets in the Markdown."""
+    found = [(finding.offset, finding.message) for finding in text.findings]
     by_token: dict[str, str] = {}
-    for placed in draft.formulas:
+    for placed in text.formulas:
         result = results[placed.formula]
         if isinstance(result, FormulaError):
             by_token[placed.token] = _broken(placed.formula)
@@ -102,7 +102,7 @@ def _fill(draft: Draft, results: Results) -> tuple[str, list[tuple[int, str]]]:
         else:
             by_token[placed.token] = _wrapped(placed.formula, result)
     put_in: Callable[[re.Match[str]], str] = lambda match: _kept(match, by_token)  # noqa: E731
-    return _MATH_ELEMENT.sub(put_in, draft.html), found
+    return _MATH_ELEMENT.sub(put_in, text.html), found
 
 
 def _kept(match: re.Match[str], by_token: Mapping[str, str]) -> str:

@@ -14,7 +14,7 @@ from .markup import Passage, passages, readable
 _LINE = re.compile(r'<span class="line" id="([^"]+)" data-line="(\d+)">')
 
 
-class Kind(IntEnum):
+class SegmentKind(IntEnum):
     """What a text is; its value is its weight in the ranking."""
 
     CODE = 1
@@ -28,7 +28,7 @@ class Kind(IntEnum):
 class Segment:
     """One text of a document. A line of code brings the anchor of its own."""
 
-    kind: Kind
+    kind: SegmentKind
     text: str
     anchor: str = ""
 
@@ -100,12 +100,12 @@ def _document(
 
 def _titled(title: str, found: list[Passage]) -> tuple[Segment, ...]:
     segments = [segment for passage in found for segment in _of_passage(passage)]
-    return (Segment(Kind.TITLE, title), *segments)
+    return (Segment(SegmentKind.TITLE, title), *segments)
 
 
 def _of_passage(passage: Passage) -> tuple[Segment, ...]:
-    texts = [(Kind.TITLE, passage.title), (Kind.PROSE, passage.text)]
-    texts += [(Kind.TEX, tex) for tex in passage.formulas]
+    texts = [(SegmentKind.TITLE, passage.title), (SegmentKind.PROSE, passage.text)]
+    texts += [(SegmentKind.TEX, tex) for tex in passage.formulas]
     return tuple(Segment(kind, text) for kind, text in texts if text)
 
 
@@ -118,18 +118,21 @@ def _question(question: Mapping[str, Any]) -> str:
 
 
 def _tex(tex: str) -> tuple[Segment, ...]:
-    return (Segment(Kind.TEX, tex),)
+    return (Segment(SegmentKind.TEX, tex),)
 
 
 def _formula(page: Mapping[str, Any], formula: Mapping[str, Any]) -> Document:
     symbols = tuple(
         Segment(
-            Kind.SYMBOL, f"{readable(symbol['tex'])} {symbol['name']} {symbol['shape']}".strip()
+            SegmentKind.SYMBOL,
+            f"{readable(symbol['tex'])} {symbol['name']} {symbol['shape']}".strip(),
         )
         for symbol in formula["symbols"]
     )
     code = tuple(
-        Segment(Kind.CODE, line.strip()) for line in formula["numpy"].splitlines() if line.strip()
+        Segment(SegmentKind.CODE, line.strip())
+        for line in formula["numpy"].splitlines()
+        if line.strip()
     )
     more = (*symbols, *_tex(formula["tex"]), *code)
     anchor = f"formula-{formula['key']}"
@@ -140,7 +143,7 @@ def _listing(page: Mapping[str, Any], listing: Mapping[str, Any]) -> Document:
     """Give each line of code its own address, the one that its number links to."""
     anchors = {int(n): html.unescape(anchor) for anchor, n in _LINE.findall(listing["html"])}
     lines = tuple(
-        Segment(Kind.CODE, line.strip(), anchors.get(number, ""))
+        Segment(SegmentKind.CODE, line.strip(), anchors.get(number, ""))
         for number, line in enumerate(listing["code"].splitlines(), start=1)
         if line.strip()
     )
@@ -148,5 +151,5 @@ def _listing(page: Mapping[str, Any], listing: Mapping[str, Any]) -> Document:
         f"{listing['filename']}: {listing['title']}" if listing["title"] else listing["filename"]
     )
     return Document(
-        page["titles"]["code"], title, "part-code", (Segment(Kind.TITLE, title), *lines)
+        page["titles"]["code"], title, "part-code", (Segment(SegmentKind.TITLE, title), *lines)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .documents import Document, Kind, Segment
+from .documents import Document, Segment, SegmentKind
 from .words import Word, words
 
 MAX_CHARACTERS = 180
@@ -13,7 +13,13 @@ MAX_CHARACTERS = 180
 LEAD_CHARACTERS = 50
 # Among texts with as many of the words: a symbol's meaning tells most, and the title stands above
 # the excerpt anyway.
-_TELLING = {Kind.SYMBOL: 2, Kind.PROSE: 1, Kind.TEX: 0, Kind.CODE: 0, Kind.TITLE: -1}
+_TELLING = {
+    SegmentKind.SYMBOL: 2,
+    SegmentKind.PROSE: 1,
+    SegmentKind.TEX: 0,
+    SegmentKind.CODE: 0,
+    SegmentKind.TITLE: -1,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +56,13 @@ def marked(text: str, matched: Iterable[str]) -> tuple[Piece, ...]:
 def excerpt(document: Document, matched: frozenset[str]) -> Excerpt:
     """Return the text with most of the words that matched, cut round where they stand together."""
     best = max(document.segments, key=lambda segment: _worth(segment, matched))
-    if best.kind is Kind.TITLE and len(document.segments) > 1:
+    if best.kind is SegmentKind.TITLE and len(document.segments) > 1:
         # The title stands above the excerpt anyway: show how the text begins.
         best = document.segments[1]
     text = _window(best.text, matched)
-    return Excerpt(marked(text, matched), best.kind in (Kind.TEX, Kind.CODE), best.anchor)
+    return Excerpt(
+        marked(text, matched), best.kind in (SegmentKind.TEX, SegmentKind.CODE), best.anchor
+    )
 
 
 def _worth(segment: Segment, matched: frozenset[str]) -> tuple[int, int]:

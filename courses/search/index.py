@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from .documents import Document, Kind
+from .documents import Document, SegmentKind
 from .words import STOP_WORDS, words
 
 # BM25's constants for weights of this size: a title must outweigh many mentions in prose, and a
@@ -138,7 +138,7 @@ class Index:
         if query.tex and any(
             query.tex in compact(segment.text)
             for segment in self.documents[number].segments
-            if segment.kind in (Kind.TEX, Kind.CODE)
+            if segment.kind in (SegmentKind.TEX, SegmentKind.CODE)
         ):
             return score * WHOLE_TEX_FACTOR
         return score

@@ -14,7 +14,7 @@ from pytest_django import DjangoDbBlocker
 from courses.content.importer import load_course
 from courses.management.commands.load_course import LIBRARY
 from courses.models import Chapter
-from courses.search.documents import Document, Kind, Segment
+from courses.search.documents import Document, Segment, SegmentKind
 from courses.search.excerpts import MAX_CHARACTERS
 from courses.search.index import Index, Query
 from courses.search.markup import passages
@@ -93,7 +93,7 @@ def test_every_result_leads_to_a_place_that_the_page_has(client: Client) -> None
 def test_a_word_may_be_unfinished_and_a_whole_word_counts_more() -> None:
     assert "#formula-universal-approximation" in anchors(search("univers approxim"))
     texts = ("normalization of rows", "a norm of rows")
-    index = Index.of(Document("", "", "", (Segment(Kind.PROSE, text),)) for text in texts)
+    index = Index.of(Document("", "", "", (Segment(SegmentKind.PROSE, text),)) for text in texts)
     assert [hit.document for hit in index.hits(Query.of("norm"))] == [1, 0]
 
 

@@ -15,7 +15,7 @@ _LISTING_LINE = re.compile(r'id="line-([a-z0-9-]+)" data-line="(\d+)"')
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChapterPlace:
     url: str
     text: str
 
@@ -55,7 +55,7 @@ _PLAIN_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 
 def places_of(
     mistake: Mapping[str, Any], names: Mapping[str, str], chapter_url: str
-) -> list[Place]:
+) -> list[ChapterPlace]:
     """Return the chapter's places for one mistake, of those that its page has.
 
     Without `names`, where the page could not be read, all that the mistake names.
@@ -64,5 +64,5 @@ def places_of(
     for part, plain_name in _PLAIN_NAMES.items():
         anchor = f"{part}-{mistake.get(part)}"
         if mistake.get(part) and chapter_url and (not names or anchor in names):
-            places.append(Place(f"{chapter_url}#{anchor}", names.get(anchor, plain_name)))
+            places.append(ChapterPlace(f"{chapter_url}#{anchor}", names.get(anchor, plain_name)))
     return places

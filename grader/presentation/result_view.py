@@ -13,7 +13,7 @@ from grader.waiting import Nodes, Waiting
 
 from . import outcomes
 from .hints import NOTHING_KNOWN, hints
-from .places import Place, names_in, places_of
+from .places import ChapterPlace, names_in, places_of
 from .repairs import repair_of
 from .words import about, in_words, inputs_text, layout_text
 
@@ -269,14 +269,14 @@ class ResultView:
         )
 
     @property
-    def reading(self) -> list[Place]:
+    def reading(self) -> list[ChapterPlace]:
         """What to read when no mistake is named: the part of the chapter that it concerns."""
         worst = self.report.get("worst") or {}
         if self.outcome != "wrong_answer" or not worst.get("failed"):
             return []
         part = "part-formulas" if worst["quantity"] == "y" else "part-derivation"
         name = self._names.get(part)
-        return [Place(f"{self.chapter_url}#{part}", name)] if name else []
+        return [ChapterPlace(f"{self.chapter_url}#{part}", name)] if name else []
 
     @property
     def repair_url(self) -> str:
