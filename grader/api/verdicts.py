@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from grader.models import NodeKind, Outcome, Phase, SubmissionState
-from grader.parity import Agreement
+from grader.presentation.parity import Agreement
 from grader.presentation.result_view import ResultView
 
 from .reports import ReportField

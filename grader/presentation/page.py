@@ -19,7 +19,7 @@ from grader.models import NodeKind, Outcome, Submission
 from grader.waiting import waiting_for
 
 from .hidden_characters import with_hidden_marked
-from .parity_view import ParityView, parities
+from .parity import ParityView, parities
 from .result_view import ResultView
 
 HIGHLIGHTED_LINES_AT_MOST = 3_000

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grader.parity import Agreement, Difference, Parity, compare
+from grader.presentation.parity import Agreement, Difference, Parity, compare
 
 from .messages import group, public_result
 
