@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import sqlite3
 import sys
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
@@ -18,7 +21,6 @@ from django.views import defaults
 from grader.api.problems import CONTENT_TYPE, BodyTooLarge, problem_body
 from learnml.accounts.limits import seconds_to_wait
 from learnml.admin import hold_form
-from learnml.outages import RETRY_AFTER_SECONDS, is_outage
 
 API_PREFIX = "/api/"
 
@@ -136,3 +138,30 @@ def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
         return problem(HTTPStatus.FORBIDDEN, "csrf_failed", f"The request was refused. {reason}")
     context = {"held_at": hold_form(request)}
     return render(request, "403_csrf.html", context, status=HTTPStatus.FORBIDDEN)
+
+
+RETRY_AFTER_SECONDS: Final = 30
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+# SQLite calls a missing table operational as well: that does not pass by itself.
+_PASSING: Final = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_NOMEM,
+    }
+)
+
+
+def is_outage(error: BaseException | None) -> bool:
+    """Return whether an error says that the same request may well be answered soon."""
+    if isinstance(error, InterfaceError | OperationalError):
+        cause = error.__cause__
+        if isinstance(cause, sqlite3.Error):
+            # An extended code has the primary one in its lowest byte.
+            return getattr(cause, "sqlite_errorcode", 0) & 0xFF in _PASSING
+        return True
+    return isinstance(error, OSError) and error.errno in _NO_ROOM

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from django.db.models import Exists, F, OuterRef, QuerySet, Value
@@ -25,11 +26,16 @@ from courses.models import (
     RequirementMet,
 )
 from courses.pages.page_cache import contents_of
-from courses.progress.states import ChapterState
 from courses.quiz.attempts import count_done
 from courses.subpath import below_site
 
 LearnerLookup = dict[str, Any] | None
+
+
+class ChapterState(StrEnum):
+    NOT_STARTED = "not started"
+    IN_PROGRESS = "in progress"
+    COMPLETED = "completed"
 
 
 @dataclass(frozen=True, slots=True)

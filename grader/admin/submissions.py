@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
@@ -11,7 +13,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from courses.admin.searching import FoldedSearchMixin
-from grader import access
+from grader import access, limits
 from grader.deadlines import IN_TIME, LATE, deadline_of, is_late, with_deadline
 from grader.models import (
     AttemptState,
@@ -21,11 +23,36 @@ from grader.models import (
     Submission,
     SubmissionState,
 )
+from grader.services import Refused, ask_second_again
 
-from . import decisions, export, readonly, regrades, second
+from . import decisions, export, readonly, regrades
 from .readonly import ExactCountOff, ReadOnlyMixin
 
 STUCK_AFTER = timedelta(minutes=5)
+
+
+@admin.action(description="Ask for the second verdict again")
+def ask_again(modeladmin: Any, request: HttpRequest, rows: QuerySet[Any]) -> None:
+    """Ask for those of the chosen submissions, or of the chosen attempts' submissions."""
+    submissions = rows
+    if rows.model is GradingAttempt:
+        submissions = Submission.objects.filter(pk__in=rows.order_by().values("submission"))
+    most = limits.max_regrade_submissions()
+    chosen = list(submissions.defer("source", "report").order_by("pk")[: most + 1])
+    if len(chosen) > most:
+        messages.error(request, f"At most {most} submissions go at once. Choose fewer.")
+        return
+    done = Counter(_ask(cast(User, request.user), submission) for submission in chosen)
+    texts = [f"{number} {what}" for what, number in done.items()]
+    messages.success(request, f"{'; '.join(texts)}. What counts for the lesson stays as it is.")
+
+
+def _ask(by: User, submission: Submission) -> str:
+    try:
+        asked = ask_second_again(by, submission)
+    except Refused:
+        return "without a second verdict"
+    return "asked for" if asked else "awaited already"
 
 
 class StuckFilter(admin.SimpleListFilter):
@@ -153,7 +180,7 @@ class SubmissionAdmin(FoldedSearchMixin, ReadOnlyMixin, ExactCountOff):
     )
     date_hierarchy = "created_at"
     inlines = (SecondVerdictInline, AttemptInline)
-    actions = (export.as_csv_for_excel, export.as_csv, regrades.regrade, second.ask_again)
+    actions = (export.as_csv_for_excel, export.as_csv, regrades.regrade, ask_again)
     fields = (
         "public_id",
         "user",
@@ -280,7 +307,7 @@ class GradingAttemptAdmin(ReadOnlyMixin, ExactCountOff):
     )
     list_filter = (LostFilter, "kind", "state", "outcome", "node", "created_at")
     # After a node was repaired: choose its attempts, and have the verdicts given anew.
-    actions = (second.ask_again,)
+    actions = (ask_again,)
     list_select_related = ("submission",)
     search_fields = ("submission__public_id", "node", "end_reason")
     ordering = ("-id",)

@@ -18,6 +18,7 @@ from grader.models import (
     Outcome,
     Phase,
     Scope,
+    ScoreOverride,
     Submission,
     SubmissionState,
     Track,
@@ -26,7 +27,6 @@ from grader.services.decide import MAX_REASON_CHARACTERS, SCORES
 
 from .common import LINKS, MOMENT_OR_NULL, Linked, moment
 from .fields import SourceField, StrictCharField, StrictMomentField, StrictSerializer
-from .overrides import OverrideSerializer
 from .reports import ReportField
 from .verdicts import ParitySerializer, SecondVerdictSerializer
 
@@ -38,6 +38,15 @@ DECISION = {
         "decided_at": {"type": "string", "format": "date-time"},
     },
 }
+
+
+class OverrideSerializer(serializers.ModelSerializer[ScoreOverride]):
+    """The score that a grader gave, why, and what the grading had given."""
+
+    class Meta:
+        model = ScoreOverride
+        fields = ("score", "graded_score", "reason", "created_at")
+        read_only_fields = fields
 
 
 class ProblemSerializer(serializers.Serializer[Any]):

@@ -1,6 +1,6 @@
 """The grader's tables: constraints, no workflow. Changes of state are in `grader.services`."""
 
-from .attempt import GradingAttempt
+from .attempt import GradingAttempt, OutboxMessage
 from .audit import ABOUT_ACCOUNTS, AuditAction, AuditEntry, Origin
 from .check import CheckState, ExerciseCheck
 from .code_run import CodeRun
@@ -8,11 +8,7 @@ from .draft import Draft
 from .exercise import Exercise
 from .extension import Extension
 from .graded import Graded
-from .node import WorkerNode
-from .outbox import OutboxMessage
-from .override import ScoreOverride
 from .regrade import RegradeItem, RegradeItemState, RegradeRun, RegradeScope, RegradeState
-from .second_verdict import SecondVerdict
 from .states import (
     AttemptState,
     NodeKind,
@@ -25,9 +21,9 @@ from .states import (
     SubmissionState,
     Track,
 )
-from .submission import Submission
+from .submission import ScoreOverride, SecondVerdict, Submission
 from .token import ApiToken, Scope
-from .worker import RefusalReason, RefusedMessage, Worker
+from .worker import RefusalReason, RefusedMessage, Worker, WorkerNode
 
 __all__ = [
     "ABOUT_ACCOUNTS",

@@ -1,4 +1,4 @@
-"""One try at grading a submission, held by a lease."""
+"""One try at grading a submission, held by a lease, and its message in the outbox."""
 
 from __future__ import annotations
 
@@ -111,3 +111,33 @@ class GradingAttempt(models.Model):
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.submission_id}: {self.state}"
+
+
+class OutboxMessage(models.Model):
+    """The intent to put one attempt on its queue. The message's body is built when it is sent."""
+
+    attempt = models.OneToOneField(
+        "grader.GradingAttempt", on_delete=models.CASCADE, related_name="outbox"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    sends = models.PositiveIntegerField(default=0, help_text="How often it reached the broker.")
+    failures = models.PositiveIntegerField(default=0)
+    last_error = models.CharField(max_length=500, blank=True)
+    request_id = models.CharField(
+        max_length=64, blank=True, help_text="Of the request that led to it, for the log."
+    )
+    locked_until = models.DateTimeField(
+        null=True, blank=True, help_text="A sender has it until then; two never send at once."
+    )
+
+    class Meta:
+        ordering = ("id",)
+        indexes = [
+            models.Index(
+                fields=["id"], name="grader_outbox_unsent", condition=Q(sent_at__isnull=True)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"message for attempt {self.attempt_id}: {'sent' if self.sent_at else 'waiting'}"

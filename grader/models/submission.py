@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -92,3 +93,47 @@ class Submission(Graded):
     @property
     def is_flagged(self) -> bool:
         return self.outcome == Outcome.FLAGGED
+
+
+class ScoreOverride(models.Model):
+    """While it is there, the submission's score is this one. The outcome stays the grading's."""
+
+    submission = models.OneToOneField(
+        "grader.Submission", on_delete=models.CASCADE, related_name="override"
+    )
+    score = models.FloatField(validators=[MinValueValidator(0.0), MaxValueValidator(1.0)])
+    graded_score = models.FloatField(help_text="What the grading gave; comes back at the end.")
+    reason = models.TextField(help_text="What the learner reads.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ("view",)
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(score__gte=0.0, score__lte=1.0), name="grader_override_score_in_range"
+            ),
+            models.CheckConstraint(condition=~Q(reason=""), name="grader_override_has_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"score {self.score:g} for submission {self.submission_id}"
+
+
+class SecondVerdict(Graded):
+    """Shown beside the submission's own: a GPU's, or a processor's where a device is required.
+
+    It has a life of its own. It may come long after the other, or never: nothing waits for it.
+    """
+
+    submission = models.OneToOneField(
+        "grader.Submission", on_delete=models.CASCADE, related_name="second"
+    )
+
+    class Meta(Graded.Meta):
+        default_permissions = ("view",)
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: {self.get_state_display()}"
