@@ -19,7 +19,7 @@ from gpu_worker.cuda_cpu.toolchain import building, gxx, nvrtc
 from gpu_worker.cupy_cpu.executor import Memory, Module, Pointer
 from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.stored import KINDS, Kind, Stored, stored
-from gpu_worker.judge import grade_source
+from gpu_worker.judge import Options, grade_source
 from gpu_worker.judge.running import builds
 from gpu_worker.messages.protocol import Outcome, Track
 from gpu_worker.sandbox.client import Zygote
@@ -70,7 +70,7 @@ def work() -> list[rounds.Work]:
 def _grade_once(slug: str, name: str, zygote: Zygote) -> dict[str, Any]:
     """Grade one stored submission with a seed of its own; say how it ended."""
     item = _item(slug, name)
-    graded = grade_source(slug, Track.CUPY, item.source, zygote=zygote, limits=item.limits)
+    graded = grade_source(slug, Track.CUPY, item.source, Options(limits=item.limits), zygote=zygote)
     found = sorted({finding.kind for finding in graded.report.findings})
     named = [mistake.id for mistake in graded.report.mistakes]
     why = graded.report.failure or graded.report.worst

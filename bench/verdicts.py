@@ -22,7 +22,7 @@ import numpy as np
 from bench import rounds
 from gpu_worker.exercises import Exercise, get, on_track
 from gpu_worker.exercises.stored import Stored, stored
-from gpu_worker.judge import grade_source
+from gpu_worker.judge import Options, grade_source
 from gpu_worker.judge.cases import casegen
 from gpu_worker.judge.cases.reference import expected_results
 from gpu_worker.judge.strength.precision import bank_precision
@@ -146,7 +146,7 @@ def measure_wrong(folder: Path, seeds: int = WRONG_SEEDS) -> dict[str, Any]:
 def _grade_once(slug: str, stem: str, zygote: Zygote) -> dict[str, Any]:
     """Grade one stored wrong submission; say how it ended, and whether as its header says."""
     (item,) = [item for item in stored(get(slug), "wrong") if item.path.stem == stem]
-    graded = grade_source(slug, "numpy", item.source, zygote=zygote, limits=item.limits)
+    graded = grade_source(slug, "numpy", item.source, Options(limits=item.limits), zygote=zygote)
     ids = [mistake.id for mistake in graded.report.mistakes]
     return {
         "outcome": graded.outcome,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gpu_worker.exercises import UnknownExerciseError, get, slugs
 from gpu_worker.exercises.mistakes_page import mistakes_page
-from gpu_worker.judge import Graded, grade_source
+from gpu_worker.judge import Graded, Options, grade_source
 from gpu_worker.messages.protocol import Finding, Outcome, Report, WorstCase
 from gpu_worker.sandbox.client import SandboxError
 
@@ -39,8 +39,7 @@ def _grade(options: argparse.Namespace) -> int:
             options.exercise,
             options.track or get(options.exercise).tracks[0],
             source,
-            cases="public" if options.public else "all",
-            seed=options.seed,
+            Options(cases="public" if options.public else "all", seed=options.seed),
         )
     except (OSError, UnicodeDecodeError, UnknownExerciseError, LookupError, SandboxError) as error:
         sys.stderr.write(f"Cannot grade {options.file}: {error}\n")

@@ -36,7 +36,7 @@ from gpu_worker.gpu.sandbox.zygote import DeviceZygote
 from gpu_worker.gpu.track import HeldDevice
 from gpu_worker.gpu.warming import warmed
 from gpu_worker.judge import Graded
-from gpu_worker.judge.grading import OnProgress, OnVerdict, grade_source
+from gpu_worker.judge.grading import OnProgress, OnVerdict, Options, grade_source
 from gpu_worker.messages.protocol import GradeJob, Outcome
 from gpu_worker.sandbox.client import SandboxError
 
@@ -205,12 +205,14 @@ class Lane:
                     job.exercise,
                     job.track,
                     job.source,
-                    cases=job.cases,
+                    Options(
+                        cases=job.cases,
+                        limits=limits,
+                        node=node,
+                        on_progress=on_progress,
+                        on_verdict=on_verdict,
+                    ),
                     zygote=zygote,
-                    limits=limits,
-                    node=node,
-                    on_progress=on_progress,
-                    on_verdict=on_verdict,
                     device=HeldDevice(gpu, facts),
                 )
             finally:

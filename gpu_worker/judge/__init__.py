@@ -9,9 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gpu_worker.judge.grading import Graded, grade_source
+    from gpu_worker.judge.grading import Graded, Options, grade_source
 
-__all__ = ["Graded", "grade_source"]
+__all__ = ["Graded", "Options", "grade_source"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,8 @@
-"""Grades one source: draws the cases, runs them in the sandbox, compares, diagnoses, reports."""
+"""Grades one source, in stages that `_grade` names in their order.
+
+Each stage is a function of what was asked (`_Task`), where it is done (`_Machine`) and what came of
+it so far (`_Record`), and stands below in that order.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import logging
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -46,6 +50,7 @@ from gpu_worker.messages.protocol import (
     Counted,
     Failure,
     Finding,
+    GroupResult,
     Mistake,
     Outcome,
     Phase,
@@ -78,32 +83,98 @@ class Graded:
     report: Report
 
 
-@dataclass(slots=True)
-class _Grading:
-    """What one grading gathers on its way."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a grading is done; the defaults are those of a learner's submission.
+
+    `seed` repeats an earlier grading's cases; without it the operating system gives one. `limits`
+    replaces some of the exercise's limits. `node` is named in the receipt. `timed` False leaves out
+    the timing of a submission that passed, `named` False the search for known mistakes, which has
+    `search_seconds` of processor time. `on_verdict` is called before that search, if there is one.
+    """
+
+    cases: Literal["public", "all"] = "all"
+    seed: int | None = None
+    limits: Mapping[str, float] | None = None
+    node: str = ""
+    timed: bool = True
+    named: bool = True
+    search_seconds: float = SEARCH_SECONDS
+    on_progress: OnProgress | None = None
+    on_verdict: OnVerdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What is graded, and how."""
 
     exercise: Exercise
     track: Track
     source: str
     limits: Mapping[str, float]
-    zygote: Zygote
-    node: str
-    on_progress: OnProgress
-    on_verdict: OnVerdict
     seed: int
-    named: bool = True
-    search_seconds: float = SEARCH_SECONDS
+    options: Options
+
+    def report_progress(self, phase: Phase, case: int = 0, count: int = 0) -> None:
+        if self.options.on_progress:
+            self.options.on_progress(phase, case, count)
+
+    def receipt(self, cases: str) -> Receipt:
+        """Return the end of a report; `cases` is the hash of what was run."""
+        return receipt(
+            self.exercise,
+            self.source,
+            cases=cases,
+            seed=self.seed,
+            node=self.options.node or platform.node(),
+            limits=self.limits,
+        )
+
+    def random(self, purpose: int) -> np.random.Generator:
+        """Return a source of numbers by chance that repeats with the seed, one for each purpose."""
+        return np.random.default_rng([self.seed, purpose])
+
+
+_FOR_MEASURING: Final = 1
+_FOR_LAUNCHES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Cases:
+    public: list[Case]
+    hidden: list[Case]
+
+
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    """Where it is done: kernels are built for runs without a device only."""
+
+    zygote: Zygote
+    builds: Builds | None
+    device: DeviceTrack | None
+
+    @property
+    def execution(self) -> str:
+        """How kernels were run, in words; empty where there are none."""
+        if self.device:
+            return self.device.execution
+        return EXECUTION if self.builds else ""
+
+
+@dataclass(slots=True)
+class _Record:
+    """What came of the runs, in their order, and how long each stage took."""
+
     cases: list[Case] = field(default_factory=list)
     executions: list[Execution] = field(default_factory=list)
-    timings: list[Timing] = field(default_factory=list)
-    builds: Builds | None = None
-    device: DeviceTrack | None = None
-    speed: Speed | None = None
-    counted: Counted | None = None
-    spent: list[Spent] | None = None
     findings: list[Finding] = field(default_factory=list)
-    timed_failure: JudgedCase | None = None
+    timings: list[Timing] = field(default_factory=list)
     case_hash: hashlib._Hash = field(default_factory=hashlib.sha256)
+
+    @property
+    def hash(self) -> str:
+        """What was run, as one hash."""
+        return self.case_hash.hexdigest()
 
     @property
     def judged(self) -> list[JudgedCase]:
@@ -113,6 +184,28 @@ class _Grading:
     def stop(self) -> Stop | None:
         return self.executions[-1].stop if self.executions else None
 
+    @property
+    def all_passed(self) -> bool:
+        passed = sum(item.verdict.passed for item in self.judged)
+        return self.stop is None and passed == len(self.cases)
+
+    def add(self, cases: Sequence[Case], execution: Execution) -> None:
+        """Add cases that were not drawn with the others, and their run."""
+        self.cases += cases
+        self.executions.append(execution)
+
+    def remaining(self, limits: Mapping[str, float]) -> Mapping[str, float]:
+        """Return the limits, less what the runs until now used up of them."""
+        own = sum(execution.run.own_seconds for execution in self.executions)
+        clock = sum(execution.run.wall_seconds for execution in self.executions)
+        cpu = sum(execution.run.cpu_seconds for execution in self.executions)
+        return {
+            **limits,
+            "wall_seconds": max(limits["wall_seconds"] - own, 0.1),
+            "patience_seconds": max(PATIENCE_SECONDS - clock, _LEAST_PATIENCE_SECONDS),
+            "cpu_seconds": max(limits["cpu_seconds"] - cpu, 0.1),
+        }
+
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
         started = time.perf_counter()
@@ -121,282 +214,30 @@ class _Grading:
         self.timings.append(Timing(phase=phase, ms=round(elapsed, 3)))
 
 
-def grade_source(
-    slug: str,
-    track: str,
-    source: str,
-    *,
-    cases: Literal["public", "all"] = "all",
-    zygote: Zygote | None = None,
-    seed: int | None = None,
-    limits: Mapping[str, float] | None = None,
-    node: str = "",
-    on_progress: OnProgress | None = None,
-    on_verdict: OnVerdict | None = None,
-    timed: bool = True,
-    named: bool = True,
-    search_seconds: float = SEARCH_SECONDS,
-    device: DeviceTrack | None = None,
-) -> Graded:
-    """Grade a source for an exercise and a track.
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What was timed or counted of a submission that passed."""
 
-    Without `zygote` one is started for this call. `seed` repeats an earlier grading's cases;
-    without it the operating system gives one. `limits` replaces some of the exercise's limits.
-    `on_verdict` is called with the verdict before a mistake's name is looked for, if it is.
-    `timed` False leaves out the timing of a submission that passed, `named` False the search for
-    known mistakes, which has `search_seconds` of processor time. With `device` the program runs on
-    one, and `zygote` is for it.
-
-    Raises:
-        UnknownExerciseError: there is no such exercise.
-        LookupError: it has no such track here.
-        SandboxError, JudgeError: the platform failed; the submission is not to blame.
-    """
-    exercise = get(slug)
-    if track not in exercise.tracks:
-        raise LookupError(f"The track {track} of {slug} cannot be graded by this worker.")
-    own = Zygote() if zygote is None else None
-    try:
-        grading = _Grading(
-            exercise=exercise,
-            track=Track(track),
-            source=source,
-            limits={**exercise.limits_for(track), **(limits or {})},
-            zygote=own or zygote or Zygote(),
-            node=node or platform.node(),
-            on_progress=on_progress or (lambda phase, case, count: None),
-            on_verdict=on_verdict or (lambda graded: None),
-            seed=casegen.new_seed() if seed is None else seed,
-            device=device,
-            named=named,
-            search_seconds=search_seconds,
-        )
-        return _grade(grading, hidden=cases == "all", timed=timed)
-    finally:
-        if own:
-            own.close()
+    speed: Speed | None = None
+    counted: Counted | None = None
+    spent: list[Spent] | None = None
+    wrong_call: JudgedCase | None = None
+    """A timed call that gave something else."""
 
 
-def _grade(grading: _Grading, *, hidden: bool, timed: bool) -> Graded:
-    if breach := source_breach(grading.source):
-        failure = Failure(message=breach)
-        report = Report(failure=failure, receipt=_receipt(grading))
-        return Graded(Outcome.CONTRACT_ERROR, 0.0, report)
-    grading.on_progress(Phase.SETTING_UP, 0, 0)
-    with grading.timed("setting up"):
-        public = casegen.public_cases(grading.exercise)
-        secret = (
-            casegen.hidden_cases(grading.exercise, grading.seed, grading.track) if hidden else []
-        )
-        if secret and grading.device:
-            secret += grading.device.further_cases(grading.exercise, grading.seed)
-        grading.cases = public + secret
-        grading.zygote.start()
-    if grading.track is not Track.CUPY or grading.device:
-        return _play(grading, public, secret, timed=timed)
-    with Builds(grading.zygote.builds, grading.limits) as grading.builds:
-        return _play(grading, public, secret, timed=timed)
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """How it ended, and because of what."""
 
-
-def _play(grading: _Grading, public: list[Case], secret: list[Case], *, timed: bool) -> Graded:
-    # A device counts nothing.
-    budgets = grading.exercise.budgets if grading.builds else ()
-    # Two processes: what the first prints is shown, and the second's inputs are not in it.
-    _run(grading, public, first=0, show=True)
-    if secret and grading.stop is None:
-        _run(grading, secret, first=len(public), show=False)
-    if secret and grading.builds and _all_passed(grading):
-        _launch_for_many_rows(grading, grading.builds)
-    if secret and (timed or budgets) and _all_passed(grading):
-        _time(grading) if grading.builds is None else _count(grading, grading.builds)
-    return _conclude(grading)
-
-
-def _all_passed(grading: _Grading) -> bool:
-    passed = sum(item.verdict.passed for item in grading.judged)
-    return grading.stop is None and passed == len(grading.cases)
-
-
-def _launch_for_many_rows(grading: _Grading, builds: Builds) -> None:
-    """Ask a program that passed, if it puts blocks along y or z, whether that ends at 65,535."""
-    if not spreads_rows([execution.run for execution in grading.executions]):
-        return
-    with grading.timed("checking launches"):
-        found = refused_launch(
-            grading.exercise,
-            grading.source,
-            _remaining(grading),
-            grading.zygote,
-            builds,
-            np.random.default_rng([grading.seed, 3]),
-        )
-    if found:
-        case, execution = found
-        grading.cases.append(case)
-        grading.executions.append(execution)
-        grading.findings += findings_of(grading.source, builds, execution.run, [case])
-
-
-def _count(grading: _Grading, builds: Builds) -> None:
-    """Count what a submission that passed moves, in a time of its own; it is one more case."""
-    with grading.timed("counting"):
-        found = count(
-            grading.exercise,
-            grading.source,
-            grading.limits,
-            grading.zygote,
-            builds,
-            np.random.default_rng([grading.seed, 1]),
-        )
-    if found is None:
-        return
-    grading.counted = found.counted
-    if not found.passed:
-        grading.cases += found.cases
-        grading.executions.append(found.execution)
-    elif found.counts:
-        grading.findings += found.findings
-        grading.spent = spent(grading.exercise, found.counts, found.refused)
-    else:
-        # What was noted cannot be read; no honest runner's is like that.
-        grading.executions.append(Execution(stop=FLAGGED_STOP, run=found.execution.run))
-
-
-def _time(grading: _Grading) -> None:
-    """Time a submission that passed; a timed call that is wrong is one more case, failed."""
-    with grading.timed("timing"):
-        measure = grading.device.measure if grading.device else measure_speed
-        timed = measure(
-            grading.exercise,
-            grading.source,
-            _remaining(grading),
-            grading.zygote,
-            np.random.default_rng([grading.seed, 1]),
-        )
-    grading.speed = timed.speed
-    if timed.failed and timed.stop is not FLAGGED_STOP:
-        grading.timed_failure = timed.failed
-        grading.cases.append(timed.failed.case)
-        grading.executions.append(Execution(judged=[timed.failed], run=timed.run))
-    elif timed.stop and timed.case:
-        # One more case, that was not run to its end.
-        grading.cases.append(timed.case)
-        grading.executions.append(Execution(stop=timed.stop, run=timed.run))
-
-
-def _run(grading: _Grading, cases: list[Case], *, first: int, show: bool) -> None:
-    """Run and judge some of the cases in a process of their own; `show` what it says."""
-    kind = "public" if show else "hidden"
-    total = len(grading.cases)
-    begun: list[int] = []
-
-    def on_case(number: int) -> None:
-        begun.append(number)
-        grading.on_progress(Phase.RUNNING, min(first + number + 1, total), total)
-
-    earlier = [execution.run for execution in grading.executions]
-    limits = _remaining(grading)
-    with grading.timed(f"running {kind} cases"):
-        job, run = execute(
-            grading.exercise,
-            grading.source,
-            cases,
-            limits,
-            grading.zygote,
-            on_case,
-            builds=grading.builds,
-            library=grading.device.library if grading.device else "",
-        )
-    grading.case_hash.update(job)
-    if begun:
-        grading.on_progress(Phase.COMPARING, first + len(cases), total)
-    with grading.timed(f"comparing {kind} cases"):
-        execution = judge_run(grading.exercise, cases, run, grading.limits, earlier)
-    if not execution.began:
-        # Nothing was run, so nothing was compared either.
-        both = sum(grading.timings.pop().ms for _ in range(2))
-        grading.timings.append(Timing(phase="loading your file", ms=round(both, 3)))
-    if execution.loading and (execution.stop is None or not execution.judged):
-        stop = problem_stop(execution.loading, grading.exercise.class_name, show=show)
-        execution.stop = stop
-    if grading.builds:
-        execution.stop = adjusted(execution, grading.builds)
-        grading.findings += findings_of(grading.source, grading.builds, run, cases)
-        grading.builds.finish()
-    grading.executions.append(execution)
-
-
-def _remaining(grading: _Grading) -> Mapping[str, float]:
-    """Return the limits, less what earlier runs used up of them."""
-    own = sum(execution.run.own_seconds for execution in grading.executions)
-    clock = sum(execution.run.wall_seconds for execution in grading.executions)
-    cpu = sum(execution.run.cpu_seconds for execution in grading.executions)
-    return {
-        **grading.limits,
-        "wall_seconds": max(grading.limits["wall_seconds"] - own, 0.1),
-        "patience_seconds": max(PATIENCE_SECONDS - clock, _LEAST_PATIENCE_SECONDS),
-        "cpu_seconds": max(grading.limits["cpu_seconds"] - cpu, 0.1),
-    }
-
-
-def _conclude(grading: _Grading) -> Graded:
-    judged, stop, late = grading.judged, grading.stop, None
-    over = over_budget(grading.spent or ())
-    failed = next((item for item in judged if not item.verdict.passed), None)
-    if failed and failed.case.public and len(grading.executions) > 1 and stop is not FLAGGED_STOP:
-        # What fails where all can be seen is told, not where the hidden cases ended after it.
-        stop, late = None, stop
-    groups = reporting.group_results(
-        reporting.asked_groups(grading.exercise, grading.cases), grading.cases, judged
-    )
-    if grading.builds and any(not case.public for case in grading.cases):
-        groups += budget_results(grading.exercise, grading.spent)
-    if stop:
-        outcome = stop.outcome
-    elif failed:
-        outcome = failed.verdict.outcome
-    elif len(judged) == len(grading.cases):
-        outcome = Outcome.CONTRACT_ERROR if over else Outcome.ACCEPTED
-    else:
-        outcome = Outcome.NOT_GRADABLE
-    score = 0.0 if outcome in _ENDING_OUTCOMES else reporting.score_of(groups)
-    # The first run's output only: the second's could hold hidden inputs.
-    printed = grading.executions[0].run
-    pasted = reporting.pasted_findings(grading.source, grading.executions[0].loading, failed)
-    report = Report(
-        groups=groups,
-        worst=reporting.worst_case(judged, _default_eps(grading.exercise)),
-        public=public_results(judged, grading.exercise.gradients),
-        speed=grading.speed,
-        execution=_execution(grading),
-        findings=merged(grading.findings),
-        pasted=pasted,
-        counted=grading.counted,
-        receipt=_receipt(grading),
-        output=reporting.clean_text(printed.output)[:MAX_OUTPUT_CHARACTERS],
-        output_dropped_bytes=printed.output_total - len(printed.output),
-    )
-
-    def graded(found: _Names) -> Graded:
-        """Return the verdict: all that the names of mistakes change is in here."""
-        failure = _failure(grading, stop, failed, found.mistakes) or over
-        named = {
-            "mistakes": found.mistakes,
-            "naming": found.awaited,
-            "failure": reporting.with_pasted(failure, pasted) if failure else None,
-            "notes": [
-                *_unexplained(outcome, late, found, grading.findings),
-                *reporting.speed_notes(grading.speed),
-                *reporting.counted_notes(grading.counted),
-            ],
-            "timings": list(grading.timings),
-        }
-        return Graded(outcome, score, report.model_copy(update=named))
-
-    if failed is None or not _has_a_name(grading, failed):
-        return graded(_Names())
-    grading.on_verdict(graded(_Names(awaited=True)))
-    return graded(_look_for_names(grading))
+    outcome: Outcome
+    score: float
+    groups: list[GroupResult]
+    failed: JudgedCase | None
+    stop: Stop | None
+    late: Stop | None
+    """Where the hidden cases ended, after a public one had failed."""
+    over: Failure | None
+    """The budget that is exceeded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,40 +249,256 @@ class _Names:
     cut_short: bool = False
 
 
-def _has_a_name(grading: _Grading, failed: JudgedCase) -> bool:
-    """Tell whether a known mistake may be the reason, and is to be looked for."""
-    # What passed every case, and fails a timed call only, is no mistake in the mathematics. And
-    # where each failed case has an error of a kernel, that is what to mend first.
-    return (
-        grading.named
-        and not grading.stop
-        and failed is not grading.timed_failure
-        and not kernel_track.explains_all(grading.executions)
+def grade_source(
+    slug: str,
+    track: str,
+    source: str,
+    options: Options = Options(),
+    *,
+    zygote: Zygote | None = None,
+    device: DeviceTrack | None = None,
+) -> Graded:
+    """Grade a source for an exercise and a track.
+
+    Without `zygote` one is started for this call. With `device` the program runs on one, and
+    `zygote` is for it.
+
+    Raises:
+        UnknownExerciseError: there is no such exercise.
+        LookupError: it has no such track here.
+        SandboxError, JudgeError: the platform failed; the submission is not to blame.
+    """
+    exercise = get(slug)
+    if track not in exercise.tracks:
+        raise LookupError(f"The track {track} of {slug} cannot be graded by this worker.")
+    task = _Task(
+        exercise=exercise,
+        track=Track(track),
+        source=source,
+        limits={**exercise.limits_for(track), **(options.limits or {})},
+        seed=casegen.new_seed() if options.seed is None else options.seed,
+        options=options,
     )
+    if breach := source_breach(source):
+        return _refused(task, breach)
+    with Zygote() if zygote is None else nullcontext(zygote) as used:
+        return _grade(task, used, device)
 
 
-def _look_for_names(grading: _Grading) -> _Names:
-    time_left = SearchTime(grading.search_seconds)
-    mistakes: list[Mistake] = []
-    with grading.timed("looking for known mistakes"):
-        runs = [execution.judged for execution in grading.executions]
-        try:
-            mistakes = diagnose(grading.exercise, runs, grading.track, time_left)
-        except Exception:
-            # Ours, but the verdict stands without a name, and may have been shown.
-            logger.exception("Looking for a known mistake of %s failed.", grading.exercise.slug)
-    mistakes = kernel_track.explained(grading.exercise, mistakes, grading.findings)
-    return _Names(mistakes, cut_short=time_left.ran_out and not mistakes)
+def _grade(task: _Task, zygote: Zygote, device: DeviceTrack | None) -> Graded:
+    record = _Record()
+    drawn = _set_up(task, zygote, device, record)
+    with _kernel_builds(task, zygote, device) as builds:
+        machine = _Machine(zygote, builds, device)
+        _run(task, machine, record, drawn)
+        _check_launches(task, machine, record, drawn)
+        measured = _measure(task, machine, record, drawn)
+        decision = _decide(task, machine, record, measured)
+        report = _report(task, machine, record, measured, decision)
+        return _name_mistakes(task, record, measured, decision, report)
 
 
-def _unexplained(
-    outcome: Outcome, late: Stop | None, found: _Names, findings: Sequence[Finding]
-) -> list[str]:
-    """Return what is to be said beside a failure, of names as far as they were looked for."""
-    if found.awaited and late is None:
-        return []
-    return reporting.outcome_notes(
-        outcome, late, found.mistakes, findings, cut_short=found.cut_short
+# --- what is refused unread ----------------------------------------------------------------------
+def _refused(task: _Task, breach: str) -> Graded:
+    report = Report(failure=Failure(message=breach), receipt=task.receipt(_Record().hash))
+    return Graded(Outcome.CONTRACT_ERROR, 0.0, report)
+
+
+# --- setting up ----------------------------------------------------------------------------------
+def _set_up(task: _Task, zygote: Zygote, device: DeviceTrack | None, record: _Record) -> _Cases:
+    """Draw the cases, and see that the zygote stands."""
+    task.report_progress(Phase.SETTING_UP)
+    with record.timed("setting up"):
+        drawn = _Cases(casegen.public_cases(task.exercise), [])
+        if task.options.cases == "all":
+            drawn.hidden.extend(casegen.hidden_cases(task.exercise, task.seed, task.track))
+        if drawn.hidden and device:
+            drawn.hidden.extend(device.further_cases(task.exercise, task.seed))
+        record.cases = drawn.public + drawn.hidden
+        zygote.start()
+    return drawn
+
+
+def _kernel_builds(
+    task: _Task, zygote: Zygote, device: DeviceTrack | None
+) -> AbstractContextManager[Builds | None]:
+    if task.track is not Track.CUPY or device:
+        return nullcontext()
+    return Builds(zygote.builds, task.limits)
+
+
+# --- running and judging -------------------------------------------------------------------------
+def _run(task: _Task, machine: _Machine, record: _Record, drawn: _Cases) -> None:
+    """Run and judge the public cases, and then, if they came to an end, the hidden ones.
+
+    Two processes: what the first prints is shown, and the second's inputs are not in it.
+    """
+    _run_some(task, machine, record, drawn.public, first=0, show=True)
+    if drawn.hidden and record.stop is None:
+        _run_some(task, machine, record, drawn.hidden, first=len(drawn.public), show=False)
+
+
+def _run_some(
+    task: _Task, machine: _Machine, record: _Record, cases: list[Case], *, first: int, show: bool
+) -> None:
+    """Run and judge some of the cases in a process of their own; `show` what it says."""
+    kind = "public" if show else "hidden"
+    total = len(record.cases)
+    begun: list[int] = []
+
+    def on_case(number: int) -> None:
+        begun.append(number)
+        task.report_progress(Phase.RUNNING, min(first + number + 1, total), total)
+
+    earlier = [execution.run for execution in record.executions]
+    limits = record.remaining(task.limits)
+    with record.timed(f"running {kind} cases"):
+        job, run = execute(
+            task.exercise,
+            task.source,
+            cases,
+            limits,
+            machine.zygote,
+            on_case,
+            builds=machine.builds,
+            library=machine.device.library if machine.device else "",
+        )
+    record.case_hash.update(job)
+    if begun:
+        task.report_progress(Phase.COMPARING, first + len(cases), total)
+    with record.timed(f"comparing {kind} cases"):
+        execution = judge_run(task.exercise, cases, run, task.limits, earlier)
+    if not execution.began:
+        # Nothing was run, so nothing was compared either.
+        both = sum(record.timings.pop().ms for _ in range(2))
+        record.timings.append(Timing(phase="loading your file", ms=round(both, 3)))
+    if execution.loading and (execution.stop is None or not execution.judged):
+        execution.stop = problem_stop(execution.loading, task.exercise.class_name, show=show)
+    if machine.builds:
+        execution.stop = adjusted(execution, machine.builds)
+        record.findings += findings_of(task.source, machine.builds, run, cases)
+        machine.builds.finish()
+    record.executions.append(execution)
+
+
+# --- what is asked of a submission that passed ---------------------------------------------------
+def _check_launches(task: _Task, machine: _Machine, record: _Record, drawn: _Cases) -> None:
+    """Ask a program that passed, if it puts blocks along y or z, whether that ends at 65,535."""
+    if not (drawn.hidden and machine.builds and record.all_passed):
+        return
+    if not spreads_rows([execution.run for execution in record.executions]):
+        return
+    with record.timed("checking launches"):
+        found = refused_launch(
+            task.exercise,
+            task.source,
+            record.remaining(task.limits),
+            machine.zygote,
+            machine.builds,
+            task.random(_FOR_LAUNCHES),
+        )
+    if found:
+        case, execution = found
+        record.add([case], execution)
+        record.findings += findings_of(task.source, machine.builds, execution.run, [case])
+
+
+def _measure(task: _Task, machine: _Machine, record: _Record, drawn: _Cases) -> _Measured:
+    """Time a submission that passed, or count what it moves where nothing can be timed."""
+    if not (drawn.hidden and record.all_passed):
+        return _Measured()
+    if machine.builds:
+        wanted = task.options.timed or task.exercise.budgets
+        return _count(task, machine.zygote, machine.builds, record) if wanted else _Measured()
+    # Budgets are of what is counted.
+    return _time(task, machine, record) if task.options.timed else _Measured()
+
+
+def _count(task: _Task, zygote: Zygote, builds: Builds, record: _Record) -> _Measured:
+    """Count what a submission moves, in a time of its own; it is one more case."""
+    with record.timed("counting"):
+        found = count(
+            task.exercise, task.source, task.limits, zygote, builds, task.random(_FOR_MEASURING)
+        )
+    if found is None:
+        return _Measured()
+    if not found.passed:
+        record.add(found.cases, found.execution)
+    elif found.counts:
+        record.findings += found.findings
+        used = spent(task.exercise, found.counts, found.refused)
+        return _Measured(counted=found.counted, spent=used)
+    else:
+        # What was noted cannot be read; no honest runner's is like that.
+        record.executions.append(Execution(stop=FLAGGED_STOP, run=found.execution.run))
+    return _Measured(counted=found.counted)
+
+
+def _time(task: _Task, machine: _Machine, record: _Record) -> _Measured:
+    """Time a submission; a timed call that is wrong is one more case, failed."""
+    with record.timed("timing"):
+        measure = machine.device.measure if machine.device else measure_speed
+        timed = measure(
+            task.exercise,
+            task.source,
+            record.remaining(task.limits),
+            machine.zygote,
+            task.random(_FOR_MEASURING),
+        )
+    wrong_call = None
+    if timed.failed and timed.stop is not FLAGGED_STOP:
+        wrong_call = timed.failed
+        record.add([timed.failed.case], Execution(judged=[timed.failed], run=timed.run))
+    elif timed.stop and timed.case:
+        # One more case, that was not run to its end.
+        record.add([timed.case], Execution(stop=timed.stop, run=timed.run))
+    return _Measured(speed=timed.speed, wrong_call=wrong_call)
+
+
+# --- deciding ------------------------------------------------------------------------------------
+def _decide(task: _Task, machine: _Machine, record: _Record, measured: _Measured) -> _Decision:
+    judged, stop, late = record.judged, record.stop, None
+    over = over_budget(measured.spent or ())
+    failed = next((item for item in judged if not item.verdict.passed), None)
+    if failed and failed.case.public and len(record.executions) > 1 and stop is not FLAGGED_STOP:
+        # What fails where all can be seen is told, not where the hidden cases ended after it.
+        stop, late = None, stop
+    groups = reporting.group_results(
+        reporting.asked_groups(task.exercise, record.cases), record.cases, judged
+    )
+    if machine.builds and any(not case.public for case in record.cases):
+        groups += budget_results(task.exercise, measured.spent)
+    if stop:
+        outcome = stop.outcome
+    elif failed:
+        outcome = failed.verdict.outcome
+    elif len(judged) == len(record.cases):
+        outcome = Outcome.CONTRACT_ERROR if over else Outcome.ACCEPTED
+    else:
+        outcome = Outcome.NOT_GRADABLE
+    score = 0.0 if outcome in _ENDING_OUTCOMES else reporting.score_of(groups)
+    return _Decision(outcome, score, groups, failed, stop, late, over)
+
+
+# --- reporting -----------------------------------------------------------------------------------
+def _report(
+    task: _Task, machine: _Machine, record: _Record, measured: _Measured, decision: _Decision
+) -> Report:
+    """Return the report, but for what the names of mistakes change in it; see `_graded`."""
+    # The first run's output only: the second's could hold hidden inputs.
+    first = record.executions[0]
+    return Report(
+        groups=decision.groups,
+        worst=reporting.worst_case(record.judged, _default_eps(task.exercise)),
+        public=public_results(record.judged, task.exercise.gradients),
+        speed=measured.speed,
+        execution=machine.execution,
+        findings=merged(record.findings),
+        pasted=reporting.pasted_findings(task.source, first.loading, decision.failed),
+        counted=measured.counted,
+        receipt=task.receipt(record.hash),
+        output=reporting.clean_text(first.run.output)[:MAX_OUTPUT_CHARACTERS],
+        output_dropped_bytes=first.run.output_total - len(first.run.output),
     )
 
 
@@ -449,45 +506,93 @@ def _default_eps(exercise: Exercise) -> float | None:
     return exercise.default_eps if "eps" in exercise.constructor else None
 
 
+# --- naming mistakes -----------------------------------------------------------------------------
+def _name_mistakes(
+    task: _Task, record: _Record, measured: _Measured, decision: _Decision, report: Report
+) -> Graded:
+    """Return the verdict with the names of its mistakes; it is sent without them before."""
+    if not _may_have_a_name(task, record, measured, decision):
+        return _graded(task, record, decision, report, _Names())
+    if task.options.on_verdict:
+        task.options.on_verdict(_graded(task, record, decision, report, _Names(awaited=True)))
+    return _graded(task, record, decision, report, _look_for_names(task, record))
+
+
+def _may_have_a_name(
+    task: _Task, record: _Record, measured: _Measured, decision: _Decision
+) -> bool:
+    """Tell whether a known mistake may be the reason, and is to be looked for."""
+    # What passed every case, and fails a timed call only, is no mistake in the mathematics. And
+    # where each failed case has an error of a kernel, that is what to mend first.
+    return (
+        decision.failed is not None
+        and task.options.named
+        and not record.stop
+        and decision.failed is not measured.wrong_call
+        and not kernel_track.explains_all(record.executions)
+    )
+
+
+def _look_for_names(task: _Task, record: _Record) -> _Names:
+    time_left = SearchTime(task.options.search_seconds)
+    mistakes: list[Mistake] = []
+    with record.timed("looking for known mistakes"):
+        runs = [execution.judged for execution in record.executions]
+        try:
+            mistakes = diagnose(task.exercise, runs, task.track, time_left)
+        except Exception:
+            # Ours, but the verdict stands without a name, and may have been shown.
+            logger.exception("Looking for a known mistake of %s failed.", task.exercise.slug)
+    mistakes = kernel_track.explained(task.exercise, mistakes, record.findings)
+    return _Names(mistakes, cut_short=time_left.ran_out and not mistakes)
+
+
+def _graded(
+    task: _Task, record: _Record, decision: _Decision, report: Report, found: _Names
+) -> Graded:
+    """Return the verdict: all that the names of mistakes change is in here."""
+    failure = _failure(task, record, decision, found.mistakes) or decision.over
+    named = {
+        "mistakes": found.mistakes,
+        "naming": found.awaited,
+        "failure": reporting.with_pasted(failure, report.pasted) if failure else None,
+        "notes": [
+            *_unexplained(decision, found, record.findings),
+            *reporting.speed_notes(report.speed),
+            *reporting.counted_notes(report.counted),
+        ],
+        "timings": list(record.timings),
+    }
+    return Graded(decision.outcome, decision.score, report.model_copy(update=named))
+
+
+def _unexplained(decision: _Decision, found: _Names, findings: Sequence[Finding]) -> list[str]:
+    """Return what is to be said beside a failure, of names as far as they were looked for."""
+    if found.awaited and decision.late is None:
+        return []
+    return reporting.outcome_notes(
+        decision.outcome, decision.late, found.mistakes, findings, cut_short=found.cut_short
+    )
+
+
 def _failure(
-    grading: _Grading,
-    stop: Stop | None,
-    failed: JudgedCase | None,
-    mistakes: Sequence[Mistake],
+    task: _Task, record: _Record, decision: _Decision, mistakes: Sequence[Mistake]
 ) -> Failure | None:
-    lines = grading.source.count("\n") + 1
-    if stop is None and failed is None:
-        return None
+    lines = task.source.count("\n") + 1
+    stop, failed = decision.stop, decision.failed
     if stop:
         failure, outcome = reporting.stop_failure(stop, lines), stop.outcome
+    elif failed:
+        failure = reporting.case_failure(failed, lines, task.exercise.group_titles)
+        failure, outcome = with_reason(failure, failed, record.findings), failed.verdict.outcome
     else:
-        assert failed is not None  # noqa: S101  looked at above
-        titles = grading.exercise.group_titles
-        failure = reporting.case_failure(failed, lines, titles)
-        failure, outcome = with_reason(failure, failed, grading.findings), failed.verdict.outcome
+        return None
     if NOT_REPEATED not in failure.message and names_sign(
-        grading.exercise, mistakes, Sign.NOT_REPEATABLE
+        task.exercise, mistakes, Sign.NOT_REPEATABLE
     ):
         # Wrong numbers come first in a case, but that they never repeat is what to know.
         failure = failure.model_copy(update={"message": f"{failure.message} {NOT_REPEATED}"})
     if outcome is Outcome.MEMORY_LIMIT and not failure.limit:
-        limit, measured = memory_texts(grading.executions[-1].run, grading.limits)
+        limit, measured = memory_texts(record.executions[-1].run, task.limits)
         failure = failure.model_copy(update={"limit": limit, "measured": measured})
     return failure
-
-
-def _execution(grading: _Grading) -> str:
-    if grading.device:
-        return grading.device.execution
-    return EXECUTION if grading.builds else ""
-
-
-def _receipt(grading: _Grading) -> Receipt:
-    return receipt(
-        grading.exercise,
-        grading.source,
-        cases=grading.case_hash.hexdigest(),
-        seed=grading.seed,
-        node=grading.node,
-        limits=grading.limits,
-    )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from gpu_worker.cupy_cpu import host
-from gpu_worker.judge import Graded, grade_source
+from gpu_worker.judge import Graded, Options, grade_source
 from gpu_worker.judge.diagnosis.search_time import UNHURRIED
 from gpu_worker.judge.running.builds import LocalBuilder
 from gpu_worker.sandbox.client import Zygote
@@ -33,7 +33,7 @@ def grade(zygote: Zygote) -> Grade:
 
     def run(source: str, slug: str = "rmsnorm", **options: object) -> Graded:
         options.setdefault("search_seconds", UNHURRIED)
-        return grade_source(slug, "numpy", source, zygote=zygote, **options)  # type: ignore[arg-type]
+        return grade_source(slug, "numpy", source, Options(**options), zygote=zygote)  # type: ignore[arg-type]
 
     return run
 

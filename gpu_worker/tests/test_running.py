@@ -12,7 +12,7 @@ from celery import Celery
 from gpu_worker.cuda_cpu import CompilerMissingError
 from gpu_worker.exercises import get
 from gpu_worker.exercises.spec import CODE_LIMITS
-from gpu_worker.judge import grade_source
+from gpu_worker.judge import Options, grade_source
 from gpu_worker.judge.cases import casegen
 from gpu_worker.judge.running import builds
 from gpu_worker.messages.protocol import Track
@@ -146,7 +146,7 @@ def test_a_file_that_cannot_be_loaded_runs_no_case(zygote: Zygote) -> None:
 def test_a_verdict_and_a_run_say_what_was_pasted_and_what_to_do(
     zygote: Zygote, source: str, kind: str, says: str
 ) -> None:
-    graded = grade_source("rmsnorm", "numpy", source, zygote=zygote, cases="public").report
+    graded = grade_source("rmsnorm", "numpy", source, Options(cases="public"), zygote=zygote).report
     _, run = run_public_cases(get("rmsnorm"), source, zygote)
     for report in (graded, run):
         assert [finding.kind for finding in report.pasted] == [kind]

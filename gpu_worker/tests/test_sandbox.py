@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gpu_worker.judge import grade_source, grading
+from gpu_worker.judge import Options, grade_source, grading
 from gpu_worker.judge.running import execution
 from gpu_worker.messages.protocol import Phase
 from gpu_worker.sandbox.client import RunResult, SandboxError, Zygote
@@ -236,7 +236,11 @@ def test_a_zygote_that_dies_in_the_middle_is_our_fault_and_is_replaced(right: st
         kill = at_case(FAR_FROM_THE_END, lambda: os.kill(first, signal.SIGKILL))
         with pytest.raises(SandboxError):
             grade_source(
-                "rmsnorm", "numpy", right.replace(*SLEEPY), zygote=zygote, on_progress=kill
+                "rmsnorm",
+                "numpy",
+                right.replace(*SLEEPY),
+                Options(on_progress=kill),
+                zygote=zygote,
             )
         assert grade_source("rmsnorm", "numpy", right, zygote=zygote).outcome == "accepted"
         assert zygote.pid != first
@@ -286,7 +290,7 @@ def test_a_good_submission_is_graded_within_the_budget(
         slowness.append(how_slow())
         runs.clear()
         begun = time.process_time()
-        graded = grade_source("rmsnorm", "numpy", right, zygote=zygote, timed=False)
+        graded = grade_source("rmsnorm", "numpy", right, Options(timed=False), zygote=zygote)
         busy.append(time.process_time() - begun + sum(run.cpu_seconds for run in runs))
         assert graded.outcome == "accepted"
     # The best of several, in processor time: the machine may be busy with other things.

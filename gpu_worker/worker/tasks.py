@@ -9,7 +9,7 @@ from celery import shared_task
 
 from gpu_worker import logs
 from gpu_worker.gpu.lane import Lane, ReturnedError
-from gpu_worker.judge import Graded, grade_source
+from gpu_worker.judge import Graded, Options, grade_source
 from gpu_worker.messages.checks import CheckJob
 from gpu_worker.messages.protocol import (
     Failure,
@@ -127,11 +127,13 @@ def _grade_or_explain(job: GradeJob, progress: reporter.JobReporter, app: Any) -
                 job.exercise,
                 job.track,
                 job.source,
-                cases=job.cases,
+                Options(
+                    cases=job.cases,
+                    node=node_name(),
+                    on_progress=progress.update,
+                    on_verdict=offer,
+                ),
                 zygote=zygote,
-                node=node_name(),
-                on_progress=progress.update,
-                on_verdict=offer,
             )
         except ReturnedError:
             raise

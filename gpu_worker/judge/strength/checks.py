@@ -14,7 +14,7 @@ from typing import Final
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.stored import KINDS, Stored, stored
 from gpu_worker.judge.diagnosis.search_time import UNHURRIED
-from gpu_worker.judge.grading import Graded, grade_source
+from gpu_worker.judge.grading import Graded, Options, grade_source
 from gpu_worker.judge.running.builds import kernels_missing
 from gpu_worker.judge.strength.mutants import Mutant, mutants
 from gpu_worker.messages.protocol import Outcome, Track
@@ -207,13 +207,15 @@ def _grade(
         exercise.slug,
         track,
         source,
+        Options(
+            limits=limits,
+            timed=timed,
+            named=named,
+            # What can be named must not hang on how fast this machine is.
+            search_seconds=UNHURRIED,
+            seed=seed,
+        ),
         zygote=zygote,
-        limits=limits,
-        timed=timed,
-        named=named,
-        # What can be named must not hang on how fast this machine is.
-        search_seconds=UNHURRIED,
-        seed=seed,
     )
 
 

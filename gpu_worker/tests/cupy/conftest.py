@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpu_worker.exercises import get
-from gpu_worker.judge import Graded, grade_source
+from gpu_worker.judge import Graded, Options, grade_source
 from gpu_worker.judge.diagnosis.search_time import UNHURRIED
 from gpu_worker.messages.protocol import Track
 from gpu_worker.sandbox.client import Zygote
@@ -22,7 +22,7 @@ def grade_cupy(zygote: Zygote) -> GradeCupy:
 
     def run(source: str, slug: str = "rmsnorm", **options: object) -> Graded:
         options.setdefault("search_seconds", UNHURRIED)
-        return grade_source(slug, Track.CUPY, source, zygote=zygote, **options)  # type: ignore[arg-type]
+        return grade_source(slug, Track.CUPY, source, Options(**options), zygote=zygote)  # type: ignore[arg-type]
 
     return run
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpu_worker.exercises import get
-from gpu_worker.judge import grading
+from gpu_worker.judge import Options, grading
 from gpu_worker.judge.cases import casegen
 from gpu_worker.judge.kernels.counting import count
 from gpu_worker.judge.running import builds
@@ -165,17 +165,18 @@ def test_what_building_may_take_is_the_processors_time() -> None:
 
 def test_the_cases_take_no_time_from_the_counted_calls_but_from_each_other(tmp_path: Path) -> None:
     limit, zygote = LIMITS["wall_seconds"], OutOfTime()
-    begun = grading._Grading(
+    task = grading._Task(
         exercise=get("rmsnorm_fused_forward"), track=Track.CUPY, source="", limits=LIMITS,
-        zygote=zygote, node="", seed=1,  # type: ignore[arg-type]
-        on_progress=lambda *step: None, on_verdict=lambda graded: None,
+        seed=1, options=Options(),
     )  # fmt: skip
-    with Builds(str(tmp_path), LIMITS) as begun.builds:
-        grading._run(begun, casegen.public_cases(begun.exercise), first=0, show=True)
-        left = grading._remaining(begun)
+    record, public = grading._Record(), casegen.public_cases(task.exercise)
+    with Builds(str(tmp_path), LIMITS) as made:
+        machine = grading._Machine(zygote, made, None)  # type: ignore[arg-type]
+        grading._run(task, machine, record, grading._Cases(public, []))
+        left = record.remaining(task.limits)
         assert left["wall_seconds"] == pytest.approx(0.1)
         assert left["patience_seconds"] == pytest.approx(PATIENCE_SECONDS - 2 * limit)
-        grading._count(begun, begun.builds)
+        grading._count(task, machine.zygote, made, record)
     assert [request.wall_seconds for request in zygote.requests] == [limit, limit]
-    assert begun.stop is not None
-    assert (begun.stop.limit, begun.stop.measured) == (f"{limit:g} s", f"{limit:.2f} s")
+    assert record.stop is not None
+    assert (record.stop.limit, record.stop.measured) == (f"{limit:g} s", f"{limit:.2f} s")

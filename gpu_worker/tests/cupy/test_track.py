@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gpu_worker.exercises import get, slugs
-from gpu_worker.judge import grade_source
+from gpu_worker.judge import Options, grade_source
 from gpu_worker.judge.cases import casegen
 from gpu_worker.judge.kernels.counting import counts_of
 from gpu_worker.judge.running import builds
@@ -272,11 +272,11 @@ def test_without_a_disk_to_load_kernels_from_it_is_our_fault_too(
 ) -> None:
     monkeypatch.setattr(stand_in, "make_builds_folder", lambda: "")
     with Zygote() as bare:
-        graded = grade_source("rmsnorm", "cupy", right_kernel, zygote=bare, cases="public")
+        graded = grade_source("rmsnorm", "cupy", right_kernel, Options(cases="public"), zygote=bare)
         assert graded.outcome == "not_gradable"
         assert graded.report.failure is not None
         assert "LEARNML_BUILDS_FOLDER" in graded.report.failure.message
-        arrays = grade_source("rmsnorm", "cupy", right_arrays, zygote=bare, cases="public")
+        arrays = grade_source("rmsnorm", "cupy", right_arrays, Options(cases="public"), zygote=bare)
         assert arrays.outcome == "accepted"
 
 

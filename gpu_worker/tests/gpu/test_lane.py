@@ -74,8 +74,8 @@ class Bench:
     def _pause(self, seconds: float) -> None:
         self.now += seconds
 
-    def _grade(self, *_: Any, **options: Any) -> Graded:
-        self.ran.append(options)
+    def _grade(self, *asked: Any, **where: Any) -> Graded:
+        self.ran.append({"options": asked[-1], **where})
         self.during()
         if isinstance(self.graded, Exception):
             raise self.graded
@@ -118,10 +118,10 @@ def held(uuid: str) -> Callable[[], None]:
 def test_a_job_is_graded_on_a_device_that_was_just_probed(bench: Bench) -> None:
     assert bench.grade() is PASSED
     assert bench.examined == [GPU.uuid]
-    (options,) = bench.ran
-    assert options["device"].execution.startswith("on a device: stand-in")
-    assert options["limits"]["device_megabytes"] == 4_000
-    assert options["zygote"].profile.uuid == GPU.uuid
+    (ran,) = bench.ran
+    assert ran["device"].execution.startswith("on a device: stand-in")
+    assert ran["options"].limits["device_megabytes"] == 4_000
+    assert ran["zygote"].profile.uuid == GPU.uuid
 
 
 def test_one_submission_at_a_time_for_each_device(bench: Bench) -> None:
@@ -188,7 +188,7 @@ def test_a_program_is_not_blamed_for_a_device_that_failed_under_it(bench: Bench)
 
 def test_a_device_is_proven_before_a_verdict_that_comes_ahead_of_the_name(bench: Bench) -> None:
     bench.there, bench.graded = [GPU], CRASHED
-    bench.during = lambda: bench.ran[-1]["on_verdict"](CRASHED)
+    bench.during = lambda: bench.ran[-1]["options"].on_verdict(CRASHED)
     offered: list[Graded] = []
     assert bench.grade(offered.append) is CRASHED
     assert offered == [CRASHED]

@@ -25,7 +25,7 @@ from gpu_worker.gpu.sandbox.profile import DeviceProfile
 from gpu_worker.gpu.sandbox.setup import DeviceSetup
 from gpu_worker.gpu.sandbox.zygote import DeviceZygote
 from gpu_worker.gpu.track import HeldDevice
-from gpu_worker.judge import Graded, grade_source
+from gpu_worker.judge import Graded, Options, grade_source
 from gpu_worker.judge.running.timed_calls import Timed
 from gpu_worker.sandbox import (
     bubblewrap,
@@ -72,10 +72,9 @@ def grade_on_device(device_zygote: DeviceZygote) -> GradeOnDevice:
             "rmsnorm",
             "cupy",
             source,
+            Options(limits=limits_of(FACTS), **options),
             zygote=device_zygote,
-            limits=limits_of(FACTS),
             device=Untimed(GPU, FACTS),
-            **options,
         )
 
     return run
