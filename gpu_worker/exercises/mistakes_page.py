@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,14 +50,16 @@ shuffles down or across, and a tree in shared memory. Of each the first form sta
 | --- | --- |"""
 
 
-def mistakes_page(results: Path) -> str:
-    """Return the page in Markdown; `results` is the folder with the measurements.
+def mistakes_page(results: Path, slugs: Sequence[str] | None = None) -> str:
+    """Return the page in Markdown, of all exercises of the track `numpy` unless others are named.
+
+    `results` is the folder with the measurements.
 
     Raises:
         OSError, ValueError: a measurement is missing or unreadable.
     """
     lines = [_INTRODUCTION, *_measured(results)]
-    for slug in on_track(Track.NUMPY):
+    for slug in on_track(Track.NUMPY) if slugs is None else slugs:
         lines += ["", *_bank(get(slug))]
     lines += ["", *_of_kernels()]
     return "\n".join(lines) + "\n"

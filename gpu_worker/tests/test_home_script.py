@@ -76,10 +76,8 @@ def said_here(case: RunCase) -> tuple[Any, ...]:
 @pytest.mark.parametrize("slug", on_track(Track.NUMPY))
 def test_home_and_platform_agree_on_stored_submissions(slug: str, zygote: Zygote) -> None:
     exercise, module = get(slug), script(slug)
-    files = stored(slug)
-    assert len(files) > 10
     outcomes = set()
-    for path in files:
+    for path in stored(slug):
         _, report = run_public_cases(exercise, path.read_text("utf-8"), zygote)
         here = [said_here(case) for case in report.cases]
         assert said_at_home(module, path) == here, path.stem

@@ -168,7 +168,7 @@ def test_a_message_that_names_its_sender_is_answered_even_if_it_is_no_job(
 
 @pytest.mark.parametrize(
     ("change", "reason"),
-    [({"exercise": "softmax"}, "softmax"), ({"track": "cupy"}, "cupy")],
+    [({"exercise": "no_such_exercise"}, "no_such_exercise"), ({"track": "cupy"}, "cupy")],
 )
 def test_what_this_worker_cannot_grade_is_said_to_be_our_fault(
     change: dict[str, str],

@@ -322,7 +322,7 @@ def test_what_cannot_be_checked_at_all_is_refused_in_the_form(
     page = admin.post(reverse(ADD), DATA).content.decode()
     assert "has no stored submissions" in page
     monkeypatch.undo()
-    page = admin.post(reverse(ADD), {**DATA, "slug": "softmax"}).content.decode()
+    page = admin.post(reverse(ADD), {**DATA, "slug": "no_such_exercise"}).content.decode()
     assert "grading engine has no exercise" in page
     page = admin.post(reverse(ADD), {**DATA, "statement": "Fine.\n\nBad: $\\frac{1}{$"})
     assert "Line 3, column" in page.content.decode()
