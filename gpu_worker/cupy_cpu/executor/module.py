@@ -7,6 +7,7 @@ import os
 from .arguments import Parameter
 from .kernel import Kernel
 from .library import Library
+from .variables import Variable
 
 
 class Module:
@@ -60,6 +61,11 @@ class Module:
             if entry.name.decode() == name:
                 return int(entry.address), int(entry.size)
         raise KeyError(f"The module has no variable {name!r} outside of its functions.")
+
+    @property
+    def variables(self) -> list[Variable]:
+        """The variables outside of functions by address, also those that no host can name."""
+        return self._library.variables
 
     def _read_kernels(self) -> list[Kernel]:
         found = []
