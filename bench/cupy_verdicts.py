@@ -18,7 +18,7 @@ from gpu_worker.cuda_cpu import Build
 from gpu_worker.cuda_cpu.toolchain import building, gxx, nvrtc
 from gpu_worker.cupy_cpu.executor import Memory, Module, Pointer
 from gpu_worker.exercises import get, slugs
-from gpu_worker.exercises.stored import KINDS, Kind, Stored, stored
+from gpu_worker.exercises.stored import KINDS, Stored, StoredKind, stored
 from gpu_worker.judge import Options, grade_source
 from gpu_worker.judge.running import builds
 from gpu_worker.messages.protocol import Outcome, Track
@@ -86,7 +86,7 @@ def _grade_once(slug: str, name: str, zygote: Zygote) -> dict[str, Any]:
 
 
 def _item(slug: str, name: str) -> Stored:
-    kind: Kind = "correct" if name.startswith("correct/") else "wrong"
+    kind: StoredKind = "correct" if name.startswith("correct/") else "wrong"
     items = stored(get(slug), kind, Track.CUPY)
     return next(item for item in items if item.path.stem == name.partition("/")[2])
 

@@ -28,8 +28,8 @@ from typing import Any, Final
 import gpu_worker.cupy_cpu
 from gpu_worker.cuda_cpu import resources
 from gpu_worker.cupy_cpu import host
+from gpu_worker.cupy_cpu.executor.defects import Defect, Severity
 from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
-from gpu_worker.cupy_cpu.executor.kinds import Kind, Severity
 from gpu_worker.judge.kernels.registers import SMALL, in_numbers
 from gpu_worker.judge.running.builds import LocalBuilder
 
@@ -136,7 +136,7 @@ def _refused(notes: Mapping[str, Any], builder: LocalBuilder) -> Iterator[dict[s
         source, options, names = builder.requests[kernel["build"]]
         needs = resources(source, options, (name,) if name in names else names)
         if message := in_numbers(threads, needs.get(name, {}).get("registers", 0)):
-            yield Diagnostic(Kind.LAUNCH_SIZE, Severity.ERROR, name, None, message).as_dict()
+            yield Diagnostic(Defect.LAUNCH_SIZE, Severity.ERROR, name, None, message).as_dict()
 
 
 def _shown(error: Exception, file: Path) -> str:

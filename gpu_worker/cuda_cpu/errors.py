@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpu_worker.cupy_cpu.executor.defects import Defect, Severity
 from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
-from gpu_worker.cupy_cpu.executor.kinds import Kind, Severity
 
 
 class CompileError(RuntimeError):
@@ -24,6 +24,6 @@ class CompilerMissingError(RuntimeError):
     """Kernels cannot be compiled on this machine: our fault, not the source's."""
 
 
-def refusal(message: str, line: int | None, kind: Kind = Kind.REFUSED_SOURCE) -> CompileError:
+def refusal(message: str, line: int | None, kind: Defect = Defect.REFUSED_SOURCE) -> CompileError:
     """Return the error for one reason."""
     return CompileError([Diagnostic(kind, Severity.ERROR, "", line, message)])

@@ -14,7 +14,7 @@ import numpy as np
 from . import findings
 from .array import ndarray, unwrap
 from .dtypes import C_NAMES
-from .executor import Diagnostic, Kind, Severity, argument_words
+from .executor import Defect, Diagnostic, Severity, argument_words
 from .parameters import Parameter
 
 NO_BUILD: Final = 0xFFFF
@@ -27,7 +27,8 @@ def of_another_type(
     message = argument_words.about_argument(number, name, passed, taken) + "."
     detail = argument_words.detail(number, name, passed, taken)
     findings.add(
-        Diagnostic(Kind.ARRAY_TYPE, Severity.WARNING, kernel, None, message, detail), build
+        Diagnostic(Defect.ARRAY_TYPE, Severity.WARNING, kernel, None, message, detail),
+        build,
     )
 
 
@@ -37,7 +38,8 @@ def of_another_number(kernel: str, given: int, parameters: Sequence[Parameter]) 
     message = argument_words.about_count(given, len(parameters), listed) + "."
     detail = {"given": given, "count": len(parameters), "listed": listed}
     findings.add(
-        Diagnostic(Kind.ARGUMENT_COUNT, Severity.WARNING, kernel, None, message, detail), NO_BUILD
+        Diagnostic(Defect.ARGUMENT_COUNT, Severity.WARNING, kernel, None, message, detail),
+        NO_BUILD,
     )
 
 

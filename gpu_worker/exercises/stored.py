@@ -26,8 +26,8 @@ from typing import Final, Literal
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.messages.protocol import Outcome, Track
 
-Kind = Literal["correct", "wrong"]
-KINDS: Final[tuple[Kind, ...]] = ("correct", "wrong")
+StoredKind = Literal["correct", "wrong"]
+KINDS: Final[tuple[StoredKind, ...]] = ("correct", "wrong")
 _HEADER: Final = re.compile(
     r"^# (outcome|mistake|diagnosis|catalogue|limits|finding|functional|device): (.+?)\r?$",
     re.MULTILINE,
@@ -44,7 +44,7 @@ class Stored:
     """One stored submission, and what its header expects of its grading."""
 
     slug: str
-    kind: Kind
+    kind: StoredKind
     path: Path
     outcomes: tuple[Outcome, ...]
     mistakes: frozenset[str]
@@ -93,7 +93,7 @@ class Stored:
         return ""
 
 
-def stored(exercise: Exercise, kind: Kind, track: Track = Track.NUMPY) -> list[Stored]:
+def stored(exercise: Exercise, kind: StoredKind, track: Track = Track.NUMPY) -> list[Stored]:
     """Return an exercise's stored submissions of one kind, in the order of their names.
 
     Raises:
@@ -116,7 +116,7 @@ def stored_for_device(exercise: Exercise) -> list[Stored]:
     return [_read(exercise.slug, "wrong", path, Track.CUPY) for path in paths]
 
 
-def _read(slug: str, kind: Kind, path: Path, track: Track) -> Stored:
+def _read(slug: str, kind: StoredKind, path: Path, track: Track) -> Stored:
     header = dict(_HEADER.findall(path.read_bytes().decode("utf-8-sig")))
     try:
         limits = dict(item.split("=") for item in header.get("limits", "").split())

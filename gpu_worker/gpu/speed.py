@@ -36,7 +36,7 @@ from gpu_worker.judge.verdict.compare import CaseVerdict, Deviation, judge_case
 from gpu_worker.judge.verdict.transcript import PlayedCase
 from gpu_worker.messages.protocol import Outcome, Speed
 from gpu_worker.sandbox.client import RunResult, Zygote
-from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError, decode_head
+from gpu_worker.sandbox.inside.wire import Frame, FrameKind, WireError, decode_head
 
 BUDGET_SECONDS: Final = 6.0
 """No further call is begun after this time."""
@@ -164,7 +164,7 @@ class Conversation(TimedTalk):
                 yield from self._one(step, direction)
                 step += 1
             frame, _ = yield
-            expect(frame, Kind.BEGIN, 2)
+            expect(frame, FrameKind.BEGIN, 2)
             self._check(frame)
             if self.wrong:
                 break
@@ -177,13 +177,13 @@ class Conversation(TimedTalk):
         own = referee.own(direction) if first else None
         self.job.mark(2 * step + 1)
         frame, _ = yield
-        expect(frame, Kind.BEGIN, 0)
+        expect(frame, FrameKind.BEGIN, 0)
         # Now, since the input has just come by way of the caches.
         referee.flush()
         begun = time.perf_counter()
         self.job.mark(2 * step + 2)
         frame, ended = yield
-        expect(frame, Kind.BEGIN, 1)
+        expect(frame, FrameKind.BEGIN, 1)
         if self.plan.is_timed:
             copy, reference = own or referee.own(direction)
             took = max(ended - begun - self._round_trip, SHORTEST_SECONDS)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-Kind = Literal[
+CharacterKind = Literal[
     "space",
     "invisible",
     "bidi",
@@ -59,7 +59,7 @@ _PUNCTUATION: Final = {
 class Foreign:
     """A character that cannot stand in code: its kind, and what to write instead, if one thing."""
 
-    kind: Kind
+    kind: CharacterKind
     instead: str = ""
 
 

@@ -18,8 +18,8 @@ from gpu_worker.sandbox.inside.wire import (
     ArrayValue,
     CaseScript,
     Frame,
+    FrameKind,
     FrameParser,
-    Kind,
     Operation,
 )
 
@@ -51,11 +51,11 @@ def test_one_bit_makes_the_difference(layout: str, dtype: type[np.generic]) -> N
     )
     array = arrange(value)
     frame = sent_for(value, array)
-    assert (frame.kind, frame.payload) == (Kind.AS_GIVEN, b"")
+    assert (frame.kind, frame.payload) == (FrameKind.AS_GIVEN, b"")
     array = array.copy() if layout == "broadcast" else array
     array[0, 2] = 0.0  # Equal to what it was, -0.0, in all but its sign.
     frame = sent_for(value, array)
-    assert frame.kind is Kind.ARRAY
+    assert frame.kind is FrameKind.ARRAY
     np.testing.assert_array_equal(wire.decode_array(frame.payload), array)
 
 
@@ -67,7 +67,7 @@ def test_another_shape_or_dtype_over_the_same_bytes_is_a_change(change: str) -> 
         array.shape = (3, 2)
     else:
         array = array.view(np.int32)
-    assert sent_for(value, array).kind is Kind.ARRAY
+    assert sent_for(value, array).kind is FrameKind.ARRAY
 
 
 def test_what_the_case_filled_in_is_what_was_given() -> None:
@@ -81,9 +81,9 @@ def test_only_an_input_may_be_said_to_be_as_it_was_given() -> None:
     cases = public_cases(get("rmsnorm"))[:1]
     result = next(n for n, op in enumerate(cases[0].script.operations) if op.send)
     calls = [
-        Frame(Kind.CALL, 0, n, b"")
+        Frame(FrameKind.CALL, 0, n, b"")
         for n, op in enumerate(cases[0].script.operations[: result + 1])
         if op.kind in ("new", "forward", "backward")
     ]
-    frames = [Frame(Kind.BEGIN, 0, 0, b""), *calls, Frame(Kind.AS_GIVEN, 0, result, b"")]
+    frames = [Frame(FrameKind.BEGIN, 0, 0, b""), *calls, Frame(FrameKind.AS_GIVEN, 0, result, b"")]
     assert read_transcript(frames, cases).forged == "a frame AS_GIVEN where ARRAY belongs"

@@ -14,7 +14,7 @@ from gpu_worker.exercises import get
 from gpu_worker.judge.cases.casegen import public_cases
 from gpu_worker.judge.verdict.transcript import read_transcript
 from gpu_worker.sandbox.inside import wire
-from gpu_worker.sandbox.inside.wire import Frame, FrameParser, Kind, WireError
+from gpu_worker.sandbox.inside.wire import Frame, FrameKind, FrameParser, WireError
 from tests.tiers import examples
 
 LIMIT = 1 << 16
@@ -43,13 +43,13 @@ def test_random_bytes_never_raise_anything_else(data: bytes) -> None:
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(Kind), st.integers(0, 4), st.integers(0, 4), st.binary(max_size=60)
+            st.sampled_from(FrameKind), st.integers(0, 4), st.integers(0, 4), st.binary(max_size=60)
         ),
         max_size=8,
     )
 )
 def test_well_formed_frames_with_random_contents_never_raise(
-    items: list[tuple[Kind, int, int, bytes]],
+    items: list[tuple[FrameKind, int, int, bytes]],
 ) -> None:
     frames = [Frame(*item) for item in items]
     transcript = read_transcript(frames, public_cases(get("rmsnorm")))
@@ -87,12 +87,12 @@ def test_a_forged_shape_cannot_overflow() -> None:
 
 def test_a_length_beyond_the_limit_is_refused_before_it_is_read() -> None:
     with pytest.raises(WireError, match="longer"):
-        parse(struct.pack("<BHHQ", Kind.ARRAY, 0, 0, LIMIT + 1))
+        parse(struct.pack("<BHHQ", FrameKind.ARRAY, 0, 0, LIMIT + 1))
 
 
 def test_nothing_may_follow_the_end() -> None:
-    end = wire.encode_frame(Kind.END, 0)
-    assert [frame.kind for frame in parse(end)] == [Kind.END]
+    end = wire.encode_frame(FrameKind.END, 0)
+    assert [frame.kind for frame in parse(end)] == [FrameKind.END]
     with pytest.raises(WireError, match="after the end"):
         parse(end + end)
     with pytest.raises(WireError, match="after the end"):
@@ -102,7 +102,7 @@ def test_nothing_may_follow_the_end() -> None:
 def test_frames_are_the_same_however_the_stream_is_cut() -> None:
     draw = random.Random(3)
     data = b"".join(
-        wire.encode_frame(Kind.ARRAY, case, 1, draw.randbytes(draw.randrange(50)))
+        wire.encode_frame(FrameKind.ARRAY, case, 1, draw.randbytes(draw.randrange(50)))
         for case in range(40)
     )
     assert parse(data) == parse(data, 7) == parse(data, len(data))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from gpu_worker.cuda_cpu.errors import refusal
-from gpu_worker.cupy_cpu.executor.kinds import Kind
+from gpu_worker.cupy_cpu.executor.defects import Defect
 
 PACKED: Final = "LEARNML_PACKED"
 """The prelude's macro for `packed`."""
@@ -75,7 +75,7 @@ def _found(text: str, first: int) -> Iterator[tuple[int, int, str]]:
                 f"The attribute that begins with {text[match.start() : match.start() + 16]!r} does "
                 "not end, or has no brackets.",
                 line,
-                Kind.COMPILE_ERROR,
+                Defect.COMPILE_ERROR,
             )
         inside = text[opening + 1 : end - 1]
         behind = bool(_AFTER_A_BODY.search(text[max(0, match.start() - 200) : match.start()]))
@@ -122,7 +122,7 @@ def _items(inside: str) -> list[tuple[str, str]]:
 def _gnu(inside: str, line: int) -> str:
     inside = inside.strip()
     if not (inside.startswith("(") and inside.endswith(")")):
-        raise refusal("Write __attribute__((...)) with two brackets.", line, Kind.COMPILE_ERROR)
+        raise refusal("Write __attribute__((...)) with two brackets.", line, Defect.COMPILE_ERROR)
     words = []
     for name, arguments in _items(inside[1:-1]):
         plain = name.removeprefix("__").removesuffix("__")

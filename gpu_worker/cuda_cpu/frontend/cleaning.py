@@ -13,7 +13,7 @@ from typing import Final
 
 from gpu_worker.cuda_cpu.errors import refusal
 from gpu_worker.cuda_cpu.frontend import attributes
-from gpu_worker.cupy_cpu.executor.kinds import Kind
+from gpu_worker.cupy_cpu.executor.defects import Defect
 from gpu_worker.unicode_names import named
 
 _TOKEN: Final = re.compile(
@@ -113,7 +113,7 @@ def check_directives(before: str, after: str) -> None:
     lines = zip(before.split("\n"), after.split("\n"), strict=True)
     for number, (old, new) in enumerate(lines, start=1):
         if _DIRECTIVE.match(new) and not _DIRECTIVE.match(old):
-            raise refusal("A directive begins its line.", number, Kind.COMPILE_ERROR)
+            raise refusal("A directive begins its line.", number, Defect.COMPILE_ERROR)
 
 
 def blank(text: str) -> str:
@@ -146,7 +146,7 @@ def _check_ascii(text: str, source: str, at: int) -> None:
                 f"A character that CUDA C does not allow outside of comments and strings: "
                 f"{named(character)}. It may have come along with copied text.",
                 line,
-                Kind.COMPILE_ERROR,
+                Defect.COMPILE_ERROR,
             )
 
 
@@ -155,7 +155,7 @@ def _without_comments(source: str) -> str:
     for match in _TOKEN.finditer(source):
         line = source.count("\n", 0, match.start()) + 1
         if match.lastgroup == "open_comment":
-            raise refusal("A comment that begins with /* never ends.", line, Kind.COMPILE_ERROR)
+            raise refusal("A comment that begins with /* never ends.", line, Defect.COMPILE_ERROR)
         if match.lastgroup == "raw":
             raise refusal('Raw strings, R"(...)", are not taken here; no kernel needs one.', line)
         if match.lastgroup == "comment":
@@ -188,7 +188,7 @@ def _taken_apart(lines: list[str], first: int) -> list[str]:
             raise refusal(
                 "The line before ends with \\ and goes on here, so # begins no directive.",
                 number,
-                Kind.COMPILE_ERROR,
+                Defect.COMPILE_ERROR,
             )
     return [_without_splice(line) for line in lines]
 

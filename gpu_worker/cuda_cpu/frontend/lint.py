@@ -12,8 +12,8 @@ from typing import Final
 
 from gpu_worker.cuda_cpu.frontend import cleaning
 from gpu_worker.cuda_cpu.frontend.translating import Translation
+from gpu_worker.cupy_cpu.executor.defects import Defect, Severity
 from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
-from gpu_worker.cupy_cpu.executor.kinds import Kind, Severity
 
 _INTEGER_WORDS: Final = (
     r"(?:(?:const|unsigned|signed|long|short|int|size_t|ptrdiff_t|u?int(?:8|16|32|64)_t)\s+){1,6}"
@@ -74,7 +74,7 @@ def notes(translation: Translation) -> Iterator[Diagnostic]:
             f"a fraction, divide floats: {float_top} / {bottom}."
         )
         kernel = _kernel_at(translation, line)
-        yield Diagnostic(Kind.INTEGER_DIVISION, Severity.WARNING, kernel, line, message)
+        yield Diagnostic(Defect.INTEGER_DIVISION, Severity.WARNING, kernel, line, message)
 
 
 def _integers(code: str) -> frozenset[str]:

@@ -12,7 +12,7 @@ from typing import Final
 
 from gpu_worker.cuda_cpu.errors import refusal
 from gpu_worker.cuda_cpu.frontend.cleaning import CleanSource, Directive
-from gpu_worker.cupy_cpu.executor.kinds import Kind
+from gpu_worker.cupy_cpu.executor.defects import Defect
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _ARGUMENT: Final = re.compile(r"unroll\b\s*(.*)\Z", re.DOTALL)
@@ -73,4 +73,4 @@ def _pack(directive: Directive, pushed: int) -> int:
 
 
 def _wrong(directive: Directive, why: str) -> Exception:
-    return refusal(f"#pragma {directive.rest[:80]}: {why}.", directive.line, Kind.COMPILE_ERROR)
+    return refusal(f"#pragma {directive.rest[:80]}: {why}.", directive.line, Defect.COMPILE_ERROR)

@@ -13,7 +13,7 @@ from typing import Final
 from gpu_worker.cuda_cpu.errors import refusal
 from gpu_worker.cuda_cpu.frontend import attributes, headers, pragmas
 from gpu_worker.cuda_cpu.frontend.cleaning import CleanSource, Directive
-from gpu_worker.cupy_cpu.executor.kinds import Kind
+from gpu_worker.cupy_cpu.executor.defects import Defect
 
 BAR: Final = "this header is not taken"
 """The text of the #error that stands where a condition may leave an include out."""
@@ -148,7 +148,7 @@ def _check_headers(line: str, number: int, included: str, own: Container[str]) -
                 f"{word} is not known on a device without #include <{needed[0]}>: put that line at "
                 "the top of the source.",
                 number,
-                Kind.COMPILE_ERROR,
+                Defect.COMPILE_ERROR,
             )
 
 

@@ -20,7 +20,7 @@ from gpu_worker.cuda_cpu.frontend import (
 )
 from gpu_worker.cuda_cpu.frontend.module_variables import VariableText
 from gpu_worker.cuda_cpu.frontend.options import Options
-from gpu_worker.cupy_cpu.executor.kinds import Kind
+from gpu_worker.cupy_cpu.executor.defects import Defect
 
 SOURCE_NAME: Final = "kernel.cu"
 _EXTERN_C: Final = re.compile(r'\bextern\s*"C"\s*')
@@ -239,7 +239,7 @@ def _check_names(
             f'{linked[0].name} is a template, and templates cannot be marked extern "C". '
             + _instances(linked[0].name),
             linked[0].line,
-            Kind.COMPILE_ERROR,
+            Defect.COMPILE_ERROR,
         )
     if not names and all(kernel.template for kernel in found):
         raise refusal(

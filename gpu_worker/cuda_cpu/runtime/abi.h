@@ -1,5 +1,5 @@
 // What the Python half and the native half of the executor tell each other.
-// `device/abi.py` mirrors these structures field by field; VERSION guards against a mix of both.
+// `cupy_cpu/executor/abi.py` mirrors these structures field by field; VERSION guards against a mix of both.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +7,7 @@ namespace learnml {
 
 constexpr uint32_t VERSION = 9;
 
-// Stable numbers: `device/kinds.py` gives each a name.
+// Stable numbers: `cupy_cpu/executor/defects.py` gives each a name.
 enum Kind : uint32_t {
   OUT_OF_BOUNDS = 1,
   MISALIGNED,

@@ -9,8 +9,8 @@ from gpu_worker.cuda_cpu.errors import CompileError
 from gpu_worker.cuda_cpu.frontend import cleaning, rules
 from gpu_worker.cuda_cpu.frontend.translating import SOURCE_NAME
 from gpu_worker.cuda_cpu.toolchain import advice
+from gpu_worker.cupy_cpu.executor.defects import Defect, Severity
 from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
-from gpu_worker.cupy_cpu.executor.kinds import Kind, Severity
 from gpu_worker.sandbox.compiling import CompilerRun
 
 _ERROR: Final = re.compile(
@@ -71,7 +71,7 @@ def compile_error(run: CompilerRun, source: str) -> CompileError:
     if not found:
         return CompileError([_error("The compiler gave up on this source.", None)])
     # What follows from a word that may not be there says nothing of its own.
-    poisoned = [item for item in found.values() if item.kind is Kind.REFUSED_SOURCE]
+    poisoned = [item for item in found.values() if item.kind is Defect.REFUSED_SOURCE]
     if poisoned:
         return CompileError(poisoned[:_MOST])
     return CompileError(list(found.values())[:_MOST])
@@ -123,8 +123,8 @@ def _barred(run: CompilerRun, source: str) -> dict[int, str]:
 
 
 def _refused(why: str, line: int | None) -> Diagnostic:
-    return Diagnostic(Kind.REFUSED_SOURCE, Severity.ERROR, "", line, why)
+    return Diagnostic(Defect.REFUSED_SOURCE, Severity.ERROR, "", line, why)
 
 
 def _error(text: str, line: int | None) -> Diagnostic:
-    return Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", line, text)
+    return Diagnostic(Defect.COMPILE_ERROR, Severity.ERROR, "", line, text)

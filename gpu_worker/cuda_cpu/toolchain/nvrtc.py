@@ -17,8 +17,8 @@ from typing import Final
 from gpu_worker.cuda_cpu.errors import CompileError, CompilerMissingError
 from gpu_worker.cuda_cpu.frontend import cleaning, options, rules
 from gpu_worker.cuda_cpu.toolchain import gxx, messages
+from gpu_worker.cupy_cpu.executor.defects import Defect, Severity
 from gpu_worker.cupy_cpu.executor.diagnostics import Diagnostic
-from gpu_worker.cupy_cpu.executor.kinds import Kind, Severity
 from gpu_worker.sandbox import compiling
 from gpu_worker.sandbox.errors import SandboxError
 
@@ -151,7 +151,7 @@ def compile_for(
         text = (
             f"On a device: {asked[0]} is not what it is here, so that this is another source there."
         )
-        raise RefusedError([Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", asked[1], text)])
+        raise RefusedError([Diagnostic(Defect.COMPILE_ERROR, Severity.ERROR, "", asked[1], text)])
     source = rules.with_bars(cleaned, cleaned.plain)
     names = list(name_expressions)
     words = [*_flags(architecture), *given.device]
@@ -205,20 +205,22 @@ def _ended(run: compiling.CompilerRun, source: str) -> CompileError:
     """Return why there is no answer: the source was too much, or else the worker is to blame."""
     by_a_signal = run.returncode < 0 or run.returncode > _BY_A_SIGNAL
     if run.stopped in ("cpu", "memory", "size") or (by_a_signal and not run.stopped):
-        return RefusedError([Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", None, _NO_END)])
+        return RefusedError([Diagnostic(Defect.COMPILE_ERROR, Severity.ERROR, "", None, _NO_END)])
     return messages.compile_error(run, source)
 
 
 def _refused(log: str) -> CompileError:
     if rules.BAR in log:
         # A header that a device may well have, for all that is known here.
-        return CompileError([Diagnostic(Kind.REFUSED_SOURCE, Severity.ERROR, "", None, rules.BAR)])
+        return CompileError(
+            [Diagnostic(Defect.REFUSED_SOURCE, Severity.ERROR, "", None, rules.BAR)]
+        )
     found = [
-        Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", int(line), f"On a device: {text}.")
+        Diagnostic(Defect.COMPILE_ERROR, Severity.ERROR, "", int(line), f"On a device: {text}.")
         for line, text in _ERROR.findall(log)
     ]
     text = f"NVIDIA's compiler refuses this source: {log[:1000]}"
-    return RefusedError(found or [Diagnostic(Kind.COMPILE_ERROR, Severity.ERROR, "", None, text)])
+    return RefusedError(found or [Diagnostic(Defect.COMPILE_ERROR, Severity.ERROR, "", None, text)])
 
 
 def _numbers(match: re.Match[str]) -> dict[str, int]:

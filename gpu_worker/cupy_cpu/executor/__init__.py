@@ -9,9 +9,9 @@ from __future__ import annotations
 from . import argument_words
 from .arguments import ArrayStructure, Pointer
 from .counters import Access, ArrayTraffic, Counters
+from .defects import Defect, cause_rank
 from .diagnostics import Diagnostic, Severity
 from .kernel import Kernel
-from .kinds import Kind, cause_rank
 from .memory import Allocation, Memory
 from .module import Module
 from .outputs import unwritten_elements, unwritten_output
@@ -25,7 +25,7 @@ __all__ = [
     "Counters",
     "Diagnostic",
     "Kernel",
-    "Kind",
+    "Defect",
     "LaunchError",
     "LaunchReport",
     "Memory",

@@ -21,8 +21,8 @@ from .arguments import (
     passed_type,
     type_name,
 )
+from .defects import Defect, Severity
 from .diagnostics import Diagnostic
-from .kinds import Kind, Severity
 
 _INTEGERS = (SIGNED, UNSIGNED)
 
@@ -49,7 +49,7 @@ def _wrong_count(kernel: str, given: int, parameters: Sequence[Parameter]) -> Di
         "parameter, in the kernel's order."
     )
     detail = {"given": given, "count": len(parameters), "listed": listed}
-    return Diagnostic(Kind.ARGUMENT_COUNT, Severity.ERROR, kernel, None, message, detail)
+    return Diagnostic(Defect.ARGUMENT_COUNT, Severity.ERROR, kernel, None, message, detail)
 
 
 def _check(kernel: str, number: int, value: object, parameter: Parameter) -> Diagnostic | None:
@@ -71,7 +71,7 @@ def _wrong(
     parameter: Parameter,
     passed: str,
     *,
-    kind: Kind,
+    kind: Defect,
     taken: str = "",
     rest: str,
     severity: Severity = Severity.ERROR,
@@ -91,7 +91,13 @@ def _number_for_pointer(
         return None
     taken, rest = f"a pointer, {parameter.type_name}", ". Pass the array itself."
     return _wrong(
-        kernel, number, parameter, "a number", kind=Kind.ARRAY_TYPE, taken=taken, rest=rest
+        kernel,
+        number,
+        parameter,
+        "a number",
+        kind=Defect.ARRAY_TYPE,
+        taken=taken,
+        rest=rest,
     )
 
 
@@ -102,7 +108,7 @@ def _check_structure(
         return None
     passed = f"a structure of {len(value)} bytes"
     rest = f" of {parameter.size}."
-    return _wrong(kernel, number, parameter, passed, kind=Kind.SCALAR_TYPE, rest=rest)
+    return _wrong(kernel, number, parameter, passed, kind=Defect.SCALAR_TYPE, rest=rest)
 
 
 def _array_or_number(
@@ -113,7 +119,7 @@ def _array_or_number(
     given = _passed_array(value) if isinstance(value, Pointer) else "a number"
     taken = "a pointer" if parameter.kind & 0xFF == POINTER else "a number"
     taken, rest = f"{taken}, {parameter.type_name}", ". Are the arguments in the kernel's order?"
-    return _wrong(kernel, number, parameter, given, kind=Kind.ARRAY_TYPE, taken=taken, rest=rest)
+    return _wrong(kernel, number, parameter, given, kind=Defect.ARRAY_TYPE, taken=taken, rest=rest)
 
 
 def _passed_array(value: Pointer) -> str:
@@ -139,7 +145,7 @@ def _check_array(
         "the array with .astype()."
     )
     passed = argument_words.array_of(value.dtype)
-    return _wrong(kernel, number, parameter, passed, kind=Kind.ARRAY_TYPE, rest=rest)
+    return _wrong(kernel, number, parameter, passed, kind=Defect.ARRAY_TYPE, rest=rest)
 
 
 def _check_scalar(
@@ -177,7 +183,13 @@ def _check_scalar(
         effect = f"The kernel takes the first {parameter.size} of its {size} bytes: another number."
     severity, rest = Severity.WARNING if fits else Severity.ERROR, f". {effect} {advice}"
     return _wrong(
-        kernel, number, parameter, origin, kind=Kind.SCALAR_TYPE, rest=rest, severity=severity
+        kernel,
+        number,
+        parameter,
+        origin,
+        kind=Defect.SCALAR_TYPE,
+        rest=rest,
+        severity=severity,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .kinds import Kind, Severity
+from .defects import Defect, Severity
 
 __all__ = ["Diagnostic", "Severity"]
 
@@ -15,7 +15,7 @@ __all__ = ["Diagnostic", "Severity"]
 class Diagnostic:
     """`line` counts from 1 in the kernel's own source; None where no line is to blame."""
 
-    kind: Kind
+    kind: Defect
     severity: Severity
     kernel: str
     line: int | None
@@ -41,7 +41,7 @@ class Diagnostic:
             KeyError, ValueError: it is not of that form.
         """
         return cls(
-            Kind(data["kind"]),
+            Defect(data["kind"]),
             Severity(data["severity"]),
             str(data["kernel"]),
             None if data["line"] is None else int(data["line"]),

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from . import abi
+from .defects import WARNINGS, Defect, Native, Severity
 from .diagnostics import Diagnostic
 from .function import Function
-from .kinds import WARNINGS, Kind, Native, Severity
 from .limits import Dimensions
 from .memory import Allocation, Memory
 from .symbolizer import Symbolizer
@@ -81,9 +81,9 @@ class Formatter:
         message = (
             f"The result depends on the order in which threads run, first at {place}. {_ORDERS}"
         )
-        return self._of(Kind.ORDER_DEPENDENT, Severity.ERROR, message)
+        return self._of(Defect.ORDER_DEPENDENT, Severity.ERROR, message)
 
-    def _of(self, kind: Kind, severity: Severity, message: str) -> Diagnostic:
+    def _of(self, kind: Defect, severity: Severity, message: str) -> Diagnostic:
         return Diagnostic(kind, severity, self.kernel.name, None, message)
 
     # --- words for places -------------------------------------------------------------------------
@@ -96,8 +96,8 @@ class Formatter:
         return f"thread {_index((linear % x, linear // x % y, linear // (x * y)), self.block)}"
 
     # --- one function per kind --------------------------------------------------------------------
-    def out_of_bounds(self, finding: abi.Finding) -> tuple[Kind, str]:
-        kind = Kind.OUT_OF_BOUNDS_WRITE if finding.write else Kind.OUT_OF_BOUNDS_READ
+    def out_of_bounds(self, finding: abi.Finding) -> tuple[Defect, str]:
+        kind = Defect.OUT_OF_BOUNDS_WRITE if finding.write else Defect.OUT_OF_BOUNDS_READ
         verb = "writes" if finding.write else "reads"
         if finding.detail[1]:
             return kind, (
@@ -134,10 +134,10 @@ class Formatter:
             f"and the kernel's own arrays have {self.kernel.shared_size_bytes}."
         )
 
-    def misaligned(self, finding: abi.Finding) -> tuple[Kind, str]:
+    def misaligned(self, finding: abi.Finding) -> tuple[Defect, str]:
         verb = "uses" if finding.detail[0] else "writes" if finding.write else "reads"
         place = self.symbols.at(finding.address, finding.size)
-        return Kind.MISALIGNED, (
+        return Defect.MISALIGNED, (
             f"{self._thread(finding).capitalize()} {verb} {finding.size} bytes at once at {place}, "
             f"an address that is no multiple of {finding.size}. A device stops with "
             '"misaligned address". A row begins at such an address where its length is no '
@@ -145,30 +145,30 @@ class Formatter:
             "only where D and the addresses divide, and single elements elsewhere."
         )
 
-    def freed(self, finding: abi.Finding) -> tuple[Kind, str]:
+    def freed(self, finding: abi.Finding) -> tuple[Defect, str]:
         verb = "writes to" if finding.write else "reads"
         allocation = self.memory.find(finding.address)
         label = self.symbols.array(allocation)[0] if allocation else "memory"
-        return Kind.READ_AFTER_FREE, (
+        return Defect.READ_AFTER_FREE, (
             f"{self._thread(finding).capitalize()} {verb} {label}, an array that has already been "
             "freed. Python frees an array when its last name goes: keep it in a variable until "
             "the kernel has run; an address from .data.ptr alone does not keep it."
         )
 
-    def null_pointer(self, finding: abi.Finding) -> tuple[Kind, str]:
+    def null_pointer(self, finding: abi.Finding) -> tuple[Defect, str]:
         verb = "writes" if finding.write else "reads"
-        return Kind.NULL_POINTER, (
+        return Defect.NULL_POINTER, (
             f"{self._thread(finding).capitalize()} {verb} through a null pointer (address "
             f"{finding.address}). Was 0 passed where an array belongs, or an empty array?"
         )
 
-    def other_stack(self, finding: abi.Finding) -> tuple[Kind, str]:
-        return Kind.OTHER_STACK, (
+    def other_stack(self, finding: abi.Finding) -> tuple[Defect, str]:
+        return Defect.OTHER_STACK, (
             f"{self._thread(finding).capitalize()} uses the address of another thread's local "
             "variable. Locals belong to one thread: pass values through shared memory or shuffles."
         )
 
-    def missing_barrier(self, finding: abi.Finding) -> tuple[Kind, str]:
+    def missing_barrier(self, finding: abi.Finding) -> tuple[Defect, str]:
         here = "writes" if finding.write else "reads"
         there = "wrote" if finding.detail[0] else "read"
         place = self.symbols.shared(finding.address)
@@ -186,7 +186,7 @@ class Formatter:
         write, read = (own, line) if finding.write else (line, own)
         if write and read and write < read:
             advice = f"{advice} {_IN_A_LOOP}"
-        return Kind.MISSING_BARRIER, (
+        return Defect.MISSING_BARRIER, (
             f"{self._thread(finding).capitalize()} {here} {place}, which "
             f"{self._numbered(finding.other_thread)} {there}{at}, and no barrier lies between: on "
             f"a device either may come first. {advice}"
@@ -200,7 +200,7 @@ class Formatter:
             if finding.kind == Native.MISSING_BARRIER and not finding.detail[1]
         }
 
-    def divergent_barrier(self, finding: abi.Finding) -> tuple[Kind, str]:
+    def divergent_barrier(self, finding: abi.Finding) -> tuple[Defect, str]:
         whole_block = bool(finding.detail[0])
         other = self._numbered(finding.other_thread)
         own_mask, other_mask = (finding.detail[n] & 0xFFFFFFFF for n in (1, 2))
@@ -216,35 +216,35 @@ class Formatter:
         else:
             elsewhere = "others never come"
         if whole_block:
-            return Kind.DIVERGENT_BARRIER, (
+            return Defect.DIVERGENT_BARRIER, (
                 f"{self._thread(finding).capitalize()} waits at this barrier, but {elsewhere}. All "
                 "threads of a block that have not returned must reach the same barrier, or a "
                 "device hangs or computes junk: take the barrier out of the `if`, and let threads "
                 "without work skip the work, not the barrier."
             )
-        return Kind.DIVERGENT_BARRIER, (
+        return Defect.DIVERGENT_BARRIER, (
             f"{self._thread(finding).capitalize()} waits here for the lanes that its mask names, "
             f"but {elsewhere}. All lanes of the mask that have not returned must reach the same "
             "shuffle or vote, with the same mask: compute in a branch, exchange outside of it."
         )
 
-    def uninitialised_shared(self, finding: abi.Finding) -> tuple[Kind, str]:
+    def uninitialised_shared(self, finding: abi.Finding) -> tuple[Defect, str]:
         place = self.symbols.shared(finding.address)
-        return Kind.UNINITIALISED_SHARED, (
+        return Defect.UNINITIALISED_SHARED, (
             f"{self._thread(finding).capitalize()} reads {place} before any thread of its block "
             "has written it. Shared memory begins with junk, what another kernel left there, "
             "whatever its declaration says: no initial value is put there and no constructor runs. "
             "Fill all of it first, for example with 0 for the warps that do not exist."
         )
 
-    def uninitialised_global(self, finding: abi.Finding) -> tuple[Kind, str]:
+    def uninitialised_global(self, finding: abi.Finding) -> tuple[Defect, str]:
         place = self.symbols.at(finding.address, finding.size)
-        return Kind.UNINITIALISED_GLOBAL, (
+        return Defect.UNINITIALISED_GLOBAL, (
             f"{self._thread(finding).capitalize()} reads {place} before anything has written it: "
             "cupy.empty() gives memory with junk in it. Use cupy.zeros(), or write it first."
         )
 
-    def global_race(self, finding: abi.Finding) -> tuple[Kind, str]:
+    def global_race(self, finding: abi.Finding) -> tuple[Defect, str]:
         place = self.symbols.at(finding.address, finding.size)
         here = "writes" if finding.write else "reads"
         there = "read" if finding.write else "wrote"
@@ -254,47 +254,47 @@ class Formatter:
         else:
             other = self._numbered(finding.other_thread)
             advice = "No barrier lies between."
-        return Kind.GLOBAL_RACE, (
+        return Defect.GLOBAL_RACE, (
             f"{self._thread(finding).capitalize()} {here} {place}, which {other} {there} in the "
             f"same launch. {advice} A sum like `y[j] += v` by several threads loses terms on a "
             "device: use atomicAdd, or let each block write its own part and add the parts in a "
             "second kernel."
         )
 
-    def atomic_sum(self, finding: abi.Finding) -> tuple[Kind, str]:
+    def atomic_sum(self, finding: abi.Finding) -> tuple[Defect, str]:
         place = self.symbols.at(finding.address, finding.size)
         who = "Several blocks" if finding.detail[0] else "Several threads of a block"
         remedy = _SUM_OVER_BLOCKS if finding.detail[0] else _SUM_IN_A_BLOCK
-        return Kind.ATOMIC_SUM, (
+        return Defect.ATOMIC_SUM, (
             f"{who} add to {place}. Atomic sums of floating-point numbers round differently in "
             f"each order, and that changes from run to run. {remedy}"
         )
 
-    def lane_absent(self, finding: abi.Finding) -> tuple[Kind, str]:
+    def lane_absent(self, finding: abi.Finding) -> tuple[Defect, str]:
         lane, lanes = finding.detail[0], finding.detail[1]
-        return Kind.WARP_SIZE, (
+        return Defect.WARP_SIZE, (
             f"{self._thread(finding).capitalize()} takes the value of lane {lane}, but its warp "
             f"has {lanes} threads: the block {self._block_text()} is no multiple of {_WARP}. What "
             f"it gets is undefined. Launch blocks of a multiple of {_WARP} threads, or leave the "
             "missing lanes out."
         )
 
-    def lane_not_in_mask(self, finding: abi.Finding) -> tuple[Kind, str]:
+    def lane_not_in_mask(self, finding: abi.Finding) -> tuple[Defect, str]:
         lane, mask = finding.detail[0], finding.detail[2] & 0xFFFFFFFF
         if finding.detail[3] == _RETURNED:
-            return Kind.WARP_SIZE, (
+            return Defect.WARP_SIZE, (
                 f"{self._thread(finding).capitalize()} takes the value of lane {lane}, which has "
                 "returned from the kernel. What it gets is undefined. Let the lanes of a warp "
                 "return together, or let a lane without work go on with 0 and return behind the "
                 "exchange."
             )
         if finding.detail[3]:
-            return Kind.WARP_SIZE, (
+            return Defect.WARP_SIZE, (
                 f"{self._thread(finding).capitalize()} takes part in a warp operation whose mask "
                 f"0x{mask:08x} does not name its lane {lane}. Each lane that calls it must be in "
                 "the mask."
             )
-        return Kind.WARP_SIZE, (
+        return Defect.WARP_SIZE, (
             f"{self._thread(finding).capitalize()} takes the value of lane {lane}, which does not "
             f"take part (mask 0x{mask:08x}). What it gets is undefined."
         )
@@ -302,59 +302,62 @@ class Formatter:
     def _block_text(self) -> str:
         return f"of {self.block[0] * self.block[1] * self.block[2]} threads"
 
-    def integer_overflow(self, finding: abi.Finding) -> tuple[Kind, str]:
-        return Kind.INDEX_OVERFLOW, (
+    def integer_overflow(self, finding: abi.Finding) -> tuple[Defect, str]:
+        return Defect.INDEX_OVERFLOW, (
             f"In {self._thread(finding)} a 32-bit or 64-bit integer overflows (operands "
             f"{finding.detail[0]} and {finding.detail[1]}). {_OVERFLOW}"
         )
 
-    def division_by_zero(self, finding: abi.Finding) -> tuple[Kind, str]:
-        return Kind.DIVISION_BY_ZERO, (
+    def division_by_zero(self, finding: abi.Finding) -> tuple[Defect, str]:
+        return Defect.DIVISION_BY_ZERO, (
             f"{self._thread(finding).capitalize()} divides the integer {finding.detail[0]} by "
             f"{finding.detail[1]}. A device does not stop there, it goes on with junk."
         )
 
-    def shift_too_large(self, finding: abi.Finding) -> tuple[Kind, str]:
-        return Kind.SHIFT, (
+    def shift_too_large(self, finding: abi.Finding) -> tuple[Defect, str]:
+        return Defect.SHIFT, (
             f"{self._thread(finding).capitalize()} shifts by {finding.detail[1]} bits, more than "
             "the number has. A device and this processor give different results for that."
         )
 
-    def half_accumulation(self, finding: abi.Finding) -> tuple[Kind, str]:
-        return Kind.HALF_ACCUMULATION, (
+    def half_accumulation(self, finding: abi.Finding) -> tuple[Defect, str]:
+        return Defect.HALF_ACCUMULATION, (
             f"{self._thread(finding).capitalize()} adds up many numbers in 16 bits. Such a sum "
             "stops growing once it is some thousand times its terms (2048 ones stay 2048 in "
             "float16). Keep sums in float and convert at the end."
         )
 
-    def stack_overflow(self, finding: abi.Finding) -> tuple[Kind, str]:
-        return Kind.STACK_OVERFLOW, (
+    def stack_overflow(self, finding: abi.Finding) -> tuple[Defect, str]:
+        return Defect.STACK_OVERFLOW, (
             f"{self._thread(finding).capitalize()} has more local memory than there is room for "
             "(48 KB per thread here): a very large local array, or a function that calls "
             "itself too deeply."
         )
 
-    def fault(self, finding: abi.Finding) -> tuple[Kind, str]:
-        return Kind.FAULT, (
+    def fault(self, finding: abi.Finding) -> tuple[Defect, str]:
+        return Defect.FAULT, (
             f"{self._thread(finding).capitalize()} made the processor stop (signal "
             f"{finding.detail[0]}, address {finding.address:#x}). A local array that is indexed "
             "past its end does that."
         )
 
-    def step_limit(self, finding: abi.Finding) -> tuple[Kind, str]:
-        return Kind.TIME_LIMIT, (
+    def step_limit(self, finding: abi.Finding) -> tuple[Defect, str]:
+        return Defect.TIME_LIMIT, (
             f"{self._thread(finding).capitalize()} was still running after more steps than a "
             "launch may take: is there a loop that never ends?"
         )
 
-    def spinning(self, finding: abi.Finding) -> tuple[Kind, str]:
-        return Kind.ENDLESS_WAIT, (
+    def spinning(self, finding: abi.Finding) -> tuple[Defect, str]:
+        return Defect.ENDLESS_WAIT, (
             f"{self._thread(finding).capitalize()} waits for ever: it looks at one place again and "
             f"again, and nothing else happens. {_WAITING}"
         )
 
-    def trap(self, finding: abi.Finding) -> tuple[Kind, str]:
-        return Kind.TRAP, f"{self._thread(finding).capitalize()} hit __trap() or a failed assert()."
+    def trap(self, finding: abi.Finding) -> tuple[Defect, str]:
+        return (
+            Defect.TRAP,
+            f"{self._thread(finding).capitalize()} hit __trap() or a failed assert().",
+        )
 
 
 def _index(values: Any, sizes: Dimensions) -> str:
@@ -363,7 +366,7 @@ def _index(values: Any, sizes: Dimensions) -> str:
     return f"({values[0]}, {values[1]}, {values[2]})"
 
 
-_DESCRIBED: Final[dict[Native, Callable[[Formatter, abi.Finding], tuple[Kind, str]]]] = {
+_DESCRIBED: Final[dict[Native, Callable[[Formatter, abi.Finding], tuple[Defect, str]]]] = {
     Native.OUT_OF_BOUNDS: Formatter.out_of_bounds,
     Native.MISALIGNED: Formatter.misaligned,
     Native.FREED: Formatter.freed,

@@ -13,10 +13,10 @@ from . import abi
 from .argument_checks import check_arguments
 from .arguments import ArrayStructure, PackedArguments, Parameter, Pointer, addresses
 from .counters import Access, ArrayTraffic, Counters, merged
+from .defects import Defect, Native, Severity, cause_rank
 from .diagnostics import Diagnostic
 from .formatter import Formatter
 from .function import Function
-from .kinds import Kind, Native, Severity, cause_rank
 from .limits import Dimensions, check_size
 from .memory import Allocation, Memory
 from .report import ORDERS, LaunchError, LaunchReport, Order
@@ -190,7 +190,7 @@ class Launching:
         findings = [f for f in launch.findings[: launch.finding_count] if not self._is_meant(f)]
         formatter.look_at(findings)
         found = [formatter.describe(finding) for finding in findings]
-        unique: dict[tuple[Kind, int | None], Diagnostic] = {}
+        unique: dict[tuple[Defect, int | None], Diagnostic] = {}
         for item in found:
             unique.setdefault((item.kind, item.line), item)
         return LaunchReport(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from .defects import Defect, Severity
 from .diagnostics import Diagnostic
-from .kinds import Kind, Severity
 
 Dimensions = tuple[int, int, int]
 
@@ -55,11 +55,11 @@ def check_size(
     `launch_bound` is what `__launch_bounds__` says of the kernel, 0 for nothing.
     """
     texts = [*_blocks(grid), *(_threads(block) or _bounded(block, launch_bound))]
-    found = [Diagnostic(Kind.LAUNCH_SIZE, Severity.ERROR, kernel, None, text) for text in texts]
+    found = [Diagnostic(Defect.LAUNCH_SIZE, Severity.ERROR, kernel, None, text) for text in texts]
     text = _shared(static_shared, dynamic_shared, dynamic_limit)
     if text:
         detail = {"static_bytes": static_shared, "dynamic_bytes": dynamic_shared}
-        found.append(Diagnostic(Kind.SHARED_SIZE, Severity.ERROR, kernel, None, text, detail))
+        found.append(Diagnostic(Defect.SHARED_SIZE, Severity.ERROR, kernel, None, text, detail))
     return found
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .defects import Defect, cause_rank
 from .diagnostics import Diagnostic
-from .kinds import Kind, cause_rank
 from .launching import Launching
 from .memory import Allocation
 from .report import LaunchReport, Order
@@ -35,7 +35,7 @@ def run_in_orders(
     for report in reports[1:]:
         known = {(item.kind, item.line) for item in first.diagnostics}
         first.diagnostics += [d for d in report.diagnostics if (d.kind, d.line) not in known]
-    if all(item.kind is not Kind.ATOMIC_SUM for item in first.diagnostics):
+    if all(item.kind is not Defect.ATOMIC_SUM for item in first.diagnostics):
         # Those sums explain that the orders differ; nothing else that does says it is atomic.
         first.diagnostics += _differences(launching, results)
     first.diagnostics.sort(key=lambda item: cause_rank(item.kind))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from .defects import Defect, Severity
 from .diagnostics import Diagnostic
-from .kinds import Kind, Severity
 from .memory import Allocation
 from .report import LaunchReport
 
@@ -60,4 +60,4 @@ def unwritten_elements(
         message += _NOT_LAUNCHED if launches == 0 else _NOT_BY_ANY
     detail = {"elements": count, "first": first}
     kernel = writer.kernel if writer else ""
-    return Diagnostic(Kind.UNWRITTEN_OUTPUT, Severity.ERROR, kernel, None, message, detail)
+    return Diagnostic(Defect.UNWRITTEN_OUTPUT, Severity.ERROR, kernel, None, message, detail)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cupy_cpu.executor.kinds import Kind
+from gpu_worker.cupy_cpu.executor.defects import Defect
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.exercises.spec import Budget
 from gpu_worker.judge.kernels.counting import MAX_KERNELS
@@ -200,7 +200,7 @@ def _measured(over: Spent) -> str:
             f"{call.bytes_least / over.array_bytes:.3g} times: the budget is about what the device "
             "does."
         )
-    if over.refused and over.by_its_source and over.refused.kind == Kind.LAUNCH_SIZE:
+    if over.refused and over.by_its_source and over.refused.kind == Defect.LAUNCH_SIZE:
         kernel = f", kernel {over.refused.kernel}" if over.refused.kernel else ""
         return (
             f"But a launch is one that no device makes ({over.refused.case}{kernel}). "

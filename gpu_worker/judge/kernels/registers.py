@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpu_worker.cupy_cpu.executor.kinds import Kind
+from gpu_worker.cupy_cpu.executor.defects import Defect
 from gpu_worker.judge.cases.case import Case, describe
 from gpu_worker.judge.kernels.findings import shown_names, wrote
 from gpu_worker.judge.kernels.occupancy import REGISTERS, most_threads, registers_of_block
@@ -67,7 +67,7 @@ def refused_launches(source: str, builds: Builds) -> list[Finding]:
     name = shown_names(source)
     return [
         Finding(
-            kind=Kind.LAUNCH_SIZE,
+            kind=Defect.LAUNCH_SIZE,
             severity="error",
             kernel=name(item.name),
             line=None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from gpu_worker.cupy_cpu.executor.kinds import CAUSES
+from gpu_worker.cupy_cpu.executor.defects import CAUSES
 from gpu_worker.exercises.registry import Exercise
 from gpu_worker.judge.cases.case import Case, describe
 from gpu_worker.judge.diagnosis.search import JudgedCase, names_sign

@@ -31,7 +31,7 @@ from gpu_worker.cuda_cpu import (
 from gpu_worker.cupy_cpu.executor import Diagnostic
 from gpu_worker.sandbox.inside import building
 from gpu_worker.sandbox.inside.building import BuildAnswer, BuildRequest
-from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
+from gpu_worker.sandbox.inside.wire import Frame, FrameKind, WireError
 
 logger = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ class Builds:
 
     def on_frame(self, frame: Frame) -> None:
         """Take a request; it is answered as soon as it is built."""
-        if frame.kind is not Kind.BUILD or self.forged:
+        if frame.kind is not FrameKind.BUILD or self.forged:
             return
         if self._folder is None:
             self.missing = _NO_FOLDER

@@ -38,8 +38,8 @@ from gpu_worker.sandbox.client import (
 from gpu_worker.sandbox.inside.wire import (
     LOADING,
     Frame,
+    FrameKind,
     Job,
-    Kind,
     WireError,
     cases_part,
     encode_job,
@@ -173,11 +173,11 @@ class _FrameWatch:
     def __call__(self, frame: Frame) -> bool:
         if self._builds:
             self._builds.on_frame(frame)
-        if frame.kind is Kind.BEGIN:
+        if frame.kind is FrameKind.BEGIN:
             self._begun = time.monotonic()
             if self._on_case:
                 self._on_case(frame.case)
-        elif frame.kind is Kind.RAISED and frame.case != LOADING:
+        elif frame.kind is FrameKind.RAISED and frame.case != LOADING:
             problem = problem_of(frame)
             if isinstance(problem, Raised) and problem.name == "MemoryError":
                 self._wasted += time.monotonic() - self._begun

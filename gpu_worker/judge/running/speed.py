@@ -35,7 +35,7 @@ from gpu_worker.judge.verdict.transcript import PlayedCase
 from gpu_worker.messages.protocol import Speed
 from gpu_worker.sandbox.client import RunResult, Zygote
 from gpu_worker.sandbox.inside import wire
-from gpu_worker.sandbox.inside.wire import ArrayValue, Kind
+from gpu_worker.sandbox.inside.wire import ArrayValue, FrameKind
 
 CALLS: Final = 5
 BUDGET_SECONDS: Final = 0.25
@@ -116,7 +116,7 @@ class _Conversation(TimedTalk):
                 yield from self._one(2 * (2 * number + step), kind, step, array)
             for place in sent:
                 frame, _ = yield
-                expect(frame, Kind.ARRAY, place)
+                expect(frame, FrameKind.ARRAY, place)
                 self.results[-1].append(wire.decode_array(frame.payload))
         self.job.stop()
 
@@ -126,11 +126,11 @@ class _Conversation(TimedTalk):
         self.job.put(self.places[step], array)
         self.job.mark(mark + 1)
         frame, _ = yield
-        expect(frame, Kind.BEGIN, 0)
+        expect(frame, FrameKind.BEGIN, 0)
         begun = time.perf_counter()
         self.job.mark(mark + 2)
         frame, ended = yield
-        expect(frame, Kind.BEGIN, 1)
+        expect(frame, FrameKind.BEGIN, 1)
         copy, reference = own or self._own_times(kind, array)
         self.samples[kind].append(Sample(ended - begun, reference, copy))
 

@@ -20,7 +20,7 @@ from gpu_worker.judge.running.execution import Stop
 from gpu_worker.judge.verdict.transcript import Raised, Refused, problem_of
 from gpu_worker.messages.protocol import Speed, SpeedRow
 from gpu_worker.sandbox.client import RunResult
-from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
+from gpu_worker.sandbox.inside.wire import Frame, FrameKind, WireError
 
 ARRAYS_MOVED: Final[Mapping[str, int]] = {"forward": 2, "backward": 3}
 """How many arrays of x's size each direction must at least read or write."""
@@ -87,9 +87,9 @@ class TimedTalk(ABC):
     def on_frame(self, frame: Frame) -> None:
         """Take a frame, with the time at which it came, and let the runner go on."""
         now = time.perf_counter()
-        if self.forged or frame.kind is Kind.END:
+        if self.forged or frame.kind is FrameKind.END:
             return
-        if frame.kind in (Kind.RAISED, Kind.REFUSED):
+        if frame.kind in (FrameKind.RAISED, FrameKind.REFUSED):
             self.problem = problem_of(frame)
             return
         try:
@@ -101,7 +101,7 @@ class TimedTalk(ABC):
             self.job.stop()
 
 
-def expect(frame: Frame, kind: Kind, position: int) -> None:
+def expect(frame: Frame, kind: FrameKind, position: int) -> None:
     """Raise WireError if a frame is another one."""
     if (frame.kind, frame.position) != (kind, position):
         raise WireError(f"a frame {frame.kind.name} where {kind.name} {position} belongs")

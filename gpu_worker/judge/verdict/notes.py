@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
+from gpu_worker.sandbox.inside.wire import Frame, FrameKind, WireError
 
 MAX_FRAMES = 2_000
 _Count = Annotated[int, Field(ge=0, le=1 << 62)]
@@ -144,7 +144,7 @@ def read_notes(frames: Sequence[Frame]) -> list[Noted]:
     Raises:
         WireError: they are malformed or too many, which no honest runner's are.
     """
-    found = [frame for frame in frames if frame.kind is Kind.NOTES]
+    found = [frame for frame in frames if frame.kind is FrameKind.NOTES]
     if len(found) > MAX_FRAMES:
         raise WireError("more notes than any job asks for")
     try:

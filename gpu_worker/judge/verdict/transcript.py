@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gpu_worker.judge.cases.case import Case
 from gpu_worker.sandbox.inside import wire
 from gpu_worker.sandbox.inside.script import CALLS
-from gpu_worker.sandbox.inside.wire import Frame, Kind, Reason, WireError
+from gpu_worker.sandbox.inside.wire import Frame, FrameKind, Reason, WireError
 
 COMPILE_ERROR: Final = "CompileException"
 """Said in words where a learner reads it: the message beside it is the compiler's."""
@@ -88,7 +88,9 @@ def read_transcript(frames: Sequence[Frame], cases: Sequence[Case]) -> Transcrip
     """Sort the frames of one run of these cases; never raises for what the runner sent."""
     transcript = Transcript()
     # What the runner asked for, and what it noted, stands beside the results.
-    stream = iter([frame for frame in frames if frame.kind not in (Kind.BUILD, Kind.NOTES)])
+    stream = iter(
+        [frame for frame in frames if frame.kind not in (FrameKind.BUILD, FrameKind.NOTES)]
+    )
     try:
         _read(stream, cases, transcript)
     except WireError as error:
@@ -110,14 +112,14 @@ def _read(stream: Iterator[Frame], cases: Sequence[Case], transcript: Transcript
         for number, case in enumerate(cases):
             if frame is None:
                 return
-            _expect(frame, Kind.BEGIN, number)
+            _expect(frame, FrameKind.BEGIN, number)
             played = PlayedCase()
             transcript.cases.append(played)
             _read_case(stream, case, number, played)
             frame = next(stream, None)
     if frame is None:
         return
-    _expect(frame, Kind.END, 0)
+    _expect(frame, FrameKind.END, 0)
     transcript.ended = True
 
 
@@ -126,17 +128,17 @@ def _read_case(stream: Iterator[Frame], case: Case, number: int, played: PlayedC
         frame = next(stream, None)
         if frame is None:
             return
-        if frame.kind in (Kind.REFUSED, Kind.RAISED) and frame.case == number:
+        if frame.kind in (FrameKind.REFUSED, FrameKind.RAISED) and frame.case == number:
             played.problem = problem_of(frame)
             return
         if store is None:
-            _expect(frame, Kind.CALL, number, position)
+            _expect(frame, FrameKind.CALL, number, position)
             played.called = position
-        elif store is played.inputs and frame.kind is Kind.AS_GIVEN:
-            _expect(frame, Kind.AS_GIVEN, number, position)
+        elif store is played.inputs and frame.kind is FrameKind.AS_GIVEN:
+            _expect(frame, FrameKind.AS_GIVEN, number, position)
             played.inputs.append(None)
         else:
-            _expect(frame, Kind.ARRAY, number, position)
+            _expect(frame, FrameKind.ARRAY, number, position)
             store.append(wire.decode_array(frame.payload))
     played.complete = True
 
@@ -154,7 +156,7 @@ def _awaited(case: Case, played: PlayedCase) -> Iterator[tuple[list[Any] | None,
     yield from ((played.inputs, place) for place in range(len(case.script.arrays)))
 
 
-def _expect(frame: Frame, kind: Kind, case: int, position: int = 0) -> None:
+def _expect(frame: Frame, kind: FrameKind, case: int, position: int = 0) -> None:
     if (frame.kind, frame.case, frame.position) != (kind, case, position):
         raise WireError(f"a frame {frame.kind.name} where {kind.name} belongs")
 
@@ -166,11 +168,11 @@ def problem_of(frame: Frame) -> Raised | Refused:
         WireError: it is neither, or malformed.
     """
     payload = frame.payload
-    if frame.kind is Kind.RAISED and len(payload) >= 4:
+    if frame.kind is FrameKind.RAISED and len(payload) >= 4:
         name, message, trace = wire.decode_text(payload[4:], 3)
         safe = name if name in _KNOWN_ERRORS else _nearest_error(name)
         return Raised(safe, message, trace, int.from_bytes(payload[:4], "little"))
-    if frame.kind is Kind.REFUSED and payload and payload[0] in _REASONS:
+    if frame.kind is FrameKind.REFUSED and payload and payload[0] in _REASONS:
         (text,) = wire.decode_text(payload[1:], 1)
         return Refused(Reason(payload[0]), text, frame.position)
     raise WireError(f"a frame {frame.kind.name} where a problem belongs")

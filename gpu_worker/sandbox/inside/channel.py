@@ -11,10 +11,10 @@ from typing import Any, Final
 from . import wire
 from .libraries import NumpyLibrary
 from .script import SUBMISSION, RefusalError
-from .wire import CaseScript, Kind, Reason
+from .wire import CaseScript, FrameKind, Reason
 
 _SMALL_BYTES: Final = 4_096
-_KEPT_BACK: Final = (Kind.ARRAY, Kind.AS_GIVEN)
+_KEPT_BACK: Final = (FrameKind.ARRAY, FrameKind.AS_GIVEN)
 """The kinds of frame that wait for a larger one, if they are small."""
 _OUT_OF_MEMORY: Final = wire.encode_text("MemoryError", "", "")
 
@@ -29,7 +29,7 @@ class Channel:
         self._most_bytes = 0
         self._waiting = bytearray()
 
-    def send(self, kind: Kind, position: int = 0, *payload: bytes | memoryview) -> None:
+    def send(self, kind: FrameKind, position: int = 0, *payload: bytes | memoryview) -> None:
         """Write one frame; its payload may come in parts.
 
         A small result waits, as a copy, until something larger is written or the class is called:
@@ -77,7 +77,7 @@ class Channel:
             payload = wire.encode_array(array)
         except KeyError:
             raise RefusalError(Reason.DTYPE_UNSUPPORTED, str(array.dtype)) from None
-        self.send(Kind.ARRAY, position, *payload)
+        self.send(FrameKind.ARRAY, position, *payload)
 
     def send_input(self, position: int, array: Any, given: Any) -> None:
         """Write what an input holds now, or only that it holds what it was given.
@@ -85,14 +85,14 @@ class Channel:
         A run that lies here could as well send back what it kept: the bytes prove no more.
         """
         if _same_bits(self.library.values_of(array), given):
-            self.send(Kind.AS_GIVEN, position)
+            self.send(FrameKind.AS_GIVEN, position)
         else:
             self.send_result(position, array)
 
     def send_notes(self, position: int) -> None:
         """Write what was counted and found since the last time, if anything was."""
         if notes := self.library.notes():
-            self.send(Kind.NOTES, position, json.dumps(notes).encode("utf-8"))
+            self.send(FrameKind.NOTES, position, json.dumps(notes).encode("utf-8"))
 
 
 def _same_bits(left: Any, right: Any) -> bool:
@@ -116,7 +116,7 @@ def send_raised(channel: Channel, error: BaseException) -> None:
     except BaseException:  # noqa: BLE001  memory is full, or a class lies about itself
         if not isinstance(error, MemoryError):
             payload = wire.encode_text("Exception", "", "")
-    channel.send(Kind.RAISED, 0, line.to_bytes(4, "little") + payload)
+    channel.send(FrameKind.RAISED, 0, line.to_bytes(4, "little") + payload)
 
 
 def _type_name(error: BaseException) -> str:

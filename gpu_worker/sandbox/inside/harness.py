@@ -23,7 +23,7 @@ from .building import Builder
 from .channel import Channel, send_raised
 from .libraries import CupyLibrary, NumpyLibrary
 from .script import SUBMISSION, RefusalError, last_contents, play
-from .wire import CaseScript, Job, Kind, Operation, Reason
+from .wire import CaseScript, FrameKind, Job, Operation, Reason
 
 
 class ForbiddenImportError(ImportError):
@@ -64,7 +64,7 @@ def main(job_descriptor: int, result_descriptor: int) -> None:
     try:
         if job.library == "cupy":
             builder = Builder(
-                lambda number, payload: channel.send(Kind.BUILD, number, payload),
+                lambda number, payload: channel.send(FrameKind.BUILD, number, payload),
                 stand_in.builds_folder,
             )
             channel.library = CupyLibrary(builder)
@@ -75,7 +75,7 @@ def main(job_descriptor: int, result_descriptor: int) -> None:
         sys.meta_path.insert(0, ImportGuard(channel.library))
         cls = _load(job)
     except RefusalError as refusal:
-        channel.send(Kind.REFUSED, 0, bytes([refusal.reason]) + wire.encode_text(refusal.text))
+        channel.send(FrameKind.REFUSED, 0, bytes([refusal.reason]) + wire.encode_text(refusal.text))
     except BaseException as error:  # noqa: BLE001  a learner's file may raise anything
         send_raised(channel, error)
     else:
@@ -84,11 +84,11 @@ def main(job_descriptor: int, result_descriptor: int) -> None:
             player(channel, cls, job, job_descriptor)
         for number, case in enumerate(() if job.timed else job.cases):
             channel.begin_case(number, case)
-            channel.send(Kind.BEGIN)
+            channel.send(FrameKind.BEGIN)
             _play_case(channel, cls, case, counted=job.counted)
     channel.send_notes(0)
     channel.case = 0
-    channel.send(Kind.END)
+    channel.send(FrameKind.END)
     sys.stdout.flush()
     sys.stderr.flush()
 
@@ -174,7 +174,7 @@ def _play_case(channel: Channel, cls: Any, case: CaseScript, *, counted: bool) -
             # What making the instance moved belongs to no call.
             channel.send_notes(position - 1)
         channel.library.poison(arrays)
-        channel.send(Kind.CALL, position)
+        channel.send(FrameKind.CALL, position)
 
     arrays: list[Any] = []
     try:
@@ -186,7 +186,7 @@ def _play_case(channel: Channel, cls: Any, case: CaseScript, *, counted: bool) -
             channel.send_input(position, array, given)
     except RefusalError as refusal:
         payload = bytes([refusal.reason]) + wire.encode_text(refusal.text)
-        channel.send(Kind.REFUSED, place, payload)
+        channel.send(FrameKind.REFUSED, place, payload)
     except BaseException as error:  # noqa: BLE001  a learner's class may raise anything
         send_raised(channel, error)
     channel.send_notes(place)

@@ -19,7 +19,7 @@ import numpy as np
 from . import wire
 from .channel import Channel, send_raised
 from .script import RefusalError, arrange, play
-from .wire import Job, Kind, Operation, Reason, TimedCalls
+from .wire import FrameKind, Job, Operation, Reason, TimedCalls
 
 STOP: Final = (1 << 64) - 1
 MARK_BYTES: Final = 8
@@ -49,7 +49,7 @@ class LiveArrays(list[Any]):
         # By pread, not preadv: Python makes that of preadv2, which the runner may not call.
         data = os.pread(self._job, kept.nbytes, place)
         array = np.frombuffer(data, kept.dtype).reshape(kept.shape).copy()
-        self._channel.send(Kind.BEGIN, 0)
+        self._channel.send(FrameKind.BEGIN, 0)
         self._wait(2 * self._taken + 2, 0.0)
         self._taken += 1
         return array
@@ -76,7 +76,7 @@ def play_timed(channel: Channel, cls: Any, job: Job, descriptor: int) -> None:
         if operation.kind != "get":
             if type(value) is not np.ndarray:
                 raise RefusalError(Reason.NOT_AN_ARRAY, type(value).__name__)
-            channel.send(Kind.BEGIN, 1)
+            channel.send(FrameKind.BEGIN, 1)
         if operation.send:
             results.append((position, value))
 
@@ -92,6 +92,6 @@ def play_timed(channel: Channel, cls: Any, job: Job, descriptor: int) -> None:
         pass
     except RefusalError as refusal:
         payload = bytes([refusal.reason]) + wire.encode_text(refusal.text)
-        channel.send(Kind.REFUSED, 0, payload)
+        channel.send(FrameKind.REFUSED, 0, payload)
     except BaseException as error:  # noqa: BLE001  a learner's class may raise anything
         send_raised(channel, error)

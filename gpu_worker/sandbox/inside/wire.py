@@ -53,7 +53,7 @@ class WireError(ValueError):
     """Bytes that are no frames; the text says what is wrong."""
 
 
-class Kind(IntEnum):
+class FrameKind(IntEnum):
     BEGIN = 1
     ARRAY = 2
     REFUSED = 3
@@ -83,7 +83,7 @@ class Reason(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    kind: Kind
+    kind: FrameKind
     case: int
     position: int
     payload: bytes
@@ -247,12 +247,12 @@ def dtype_named(name: str) -> np.dtype[Any]:
 
 
 # --- frames: runner -> judge --------------------------------------------------------------------
-def encode_frame(kind: Kind, case: int, position: int = 0, payload: bytes = b"") -> bytes:
+def encode_frame(kind: FrameKind, case: int, position: int = 0, payload: bytes = b"") -> bytes:
     """Return one frame's bytes."""
     return frame_head(kind, case, position, len(payload)) + payload
 
 
-def frame_head(kind: Kind, case: int, position: int, length: int) -> bytes:
+def frame_head(kind: FrameKind, case: int, position: int, length: int) -> bytes:
     """Return what stands before a frame's payload of this many bytes."""
     return _FRAME.pack(kind, case, position, length)
 
@@ -383,15 +383,15 @@ class FrameParser:
             with memoryview(self._buffer) as view:
                 payload = bytes(view[_FRAME.size : _FRAME.size + length])
             del self._buffer[: _FRAME.size + length]
-            kind = Kind(number)
-            self.ended = kind is Kind.END
+            kind = FrameKind(number)
+            self.ended = kind is FrameKind.END
             yield Frame(kind, case, position, payload)
         if self.ended and self._buffer:
             raise WireError("bytes after the end")
 
 
 _CODES: Final = {name: code for code, name in enumerate(DTYPES)}
-_KINDS: Final = frozenset(int(kind) for kind in Kind)
+_KINDS: Final = frozenset(int(kind) for kind in FrameKind)
 
 
 def total_bytes(arrays: Sequence[ArrayValue]) -> int:

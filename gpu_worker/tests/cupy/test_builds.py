@@ -22,7 +22,7 @@ from gpu_worker.sandbox import compiling
 from gpu_worker.sandbox.client import PATIENCE_SECONDS, Request, RunResult
 from gpu_worker.sandbox.inside import building
 from gpu_worker.sandbox.inside.building import BuildAnswer, BuildRequest
-from gpu_worker.sandbox.inside.wire import Frame, Kind
+from gpu_worker.sandbox.inside.wire import Frame, FrameKind
 
 LIMITS = get("rmsnorm").limits_for("cupy")
 
@@ -52,7 +52,7 @@ def test_what_a_program_waits_for_while_kernels_are_built_is_not_its_own_time(
         assert not request.is_awaited()
         for number, source in enumerate(("one", "other")):
             sent = building.encode_build(BuildRequest(source, (), ()))
-            made.on_frame(Frame(Kind.BUILD, 0, number, sent))
+            made.on_frame(Frame(FrameKind.BUILD, 0, number, sent))
         assert request.is_awaited()
         go_on.set()
         made.finish()
@@ -92,7 +92,7 @@ def test_each_runs_builds_are_timed_for_themselves(
     sent = building.encode_build(BuildRequest("source", (), ()))
     with Builds(str(tmp_path), LIMITS) as made:
         made.begin_run()
-        made.on_frame(Frame(Kind.BUILD, 0, 0, sent))
+        made.on_frame(Frame(FrameKind.BUILD, 0, 0, sent))
         first = made.finish()
         made.begin_run()
         assert made.finish() == 0.0
@@ -114,7 +114,7 @@ def test_what_does_not_compile_is_tried_once_for_all_runs(
     with Builds(str(tmp_path), LIMITS) as made:
         for _ in range(2):
             made.begin_run()
-            made.on_frame(Frame(Kind.BUILD, 0, 0, sent))
+            made.on_frame(Frame(FrameKind.BUILD, 0, 0, sent))
             made.finish()
             answer = building.Builder(lambda number, payload: None, str(tmp_path)).wait(0)
             assert answer.error == "no such type"
@@ -132,7 +132,7 @@ def test_a_run_that_is_begun_again_asks_for_no_more_builds(
             if number % 2 == 0:
                 made.begin_run()
             sent = building.encode_build(BuildRequest(source, (), ()))
-            made.on_frame(Frame(Kind.BUILD, 0, number, sent))
+            made.on_frame(Frame(FrameKind.BUILD, 0, number, sent))
         made.finish()
     assert (made.limit, made.used) == ("2 builds", "3 builds")
 
@@ -144,7 +144,7 @@ def test_a_build_that_breaks_is_answered_and_our_fault(
     sent = building.encode_build(BuildRequest("source", (), ()))
     with Builds(str(tmp_path), LIMITS) as made:
         made.begin_run()
-        made.on_frame(Frame(Kind.BUILD, 0, 0, sent))
+        made.on_frame(Frame(FrameKind.BUILD, 0, 0, sent))
         made.finish()
         answer = building.Builder(lambda number, payload: None, str(tmp_path)).wait(0)
     assert answer.missing

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpu_worker.sandbox.inside.building import BuildRequest, encode_build
-from gpu_worker.sandbox.inside.wire import Kind, encode_frame
+from gpu_worker.sandbox.inside.wire import FrameKind, encode_frame
 from gpu_worker.sandbox.zygote import ZygoteProcess
 from gpu_worker.tests.containment import Attack, attacks, gets_through, request, setups
 from gpu_worker.tests.cupy.conftest import GradeCupy
@@ -111,7 +111,7 @@ host.take_notes = lambda: {notes}
 """
 
 
-def forged_frame(kind: Kind, payload: bytes, position: int = 0, count: int = 1) -> str:
+def forged_frame(kind: FrameKind, payload: bytes, position: int = 0, count: int = 1) -> str:
     """Return lines that send a frame beside the harness's own."""
     frame = encode_frame(kind, 0, position, payload)
     return f"import os\nos.write(4, {count} * {frame!r})\n"
@@ -137,7 +137,7 @@ def test_forged_notes_make_no_pass(grade_cupy: GradeCupy, right_arrays: str) -> 
 def test_notes_that_no_runner_writes_are_held_for_a_person(
     notes: str, grade_cupy: GradeCupy, right_arrays: str
 ) -> None:
-    source = forged_frame(Kind.NOTES, notes.encode())
+    source = forged_frame(FrameKind.NOTES, notes.encode())
     assert grade_cupy(source + right_arrays, cases="public").outcome == "flagged"
 
 
@@ -148,7 +148,7 @@ def test_notes_on_calls_that_were_not_made_are_held_for_a_person(
     # Only where calls are counted does anybody look at which they are of.
     counts = {"bytes_read": 1, "bytes_written": 1, "launches": 1}
     notes = json.dumps({"counts": counts}).encode()
-    source = forged_frame(Kind.NOTES, notes, position, count)
+    source = forged_frame(FrameKind.NOTES, notes, position, count)
     assert grade_cupy(source + right_arrays, cases="public").outcome == "accepted"
     assert grade_cupy(source + right_arrays).outcome == "flagged"
 
@@ -160,7 +160,7 @@ def test_notes_on_calls_that_were_not_made_are_held_for_a_person(
 def test_a_malformed_request_for_a_build_is_held_for_a_person(
     payload: bytes, grade_cupy: GradeCupy, right_arrays: str
 ) -> None:
-    source = forged_frame(Kind.BUILD, payload)
+    source = forged_frame(FrameKind.BUILD, payload)
     assert grade_cupy(source + right_arrays, cases="public").outcome == "flagged"
 
 
@@ -169,7 +169,7 @@ def test_frames_that_a_runner_could_write_are_no_forgery(
 ) -> None:
     """The control of the forged ones: it is what they hold that is refused."""
     build = encode_build(BuildRequest('extern "C" __global__ void nothing() {}', (), ()))
-    source = forged_frame(Kind.NOTES, b"{}") + forged_frame(Kind.BUILD, build)
+    source = forged_frame(FrameKind.NOTES, b"{}") + forged_frame(FrameKind.BUILD, build)
     assert grade_cupy(source + right_arrays, cases="public").outcome == "accepted"
 
 

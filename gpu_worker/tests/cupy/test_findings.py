@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpu_worker.cupy_cpu.executor.kinds import Kind as FaultKind
+from gpu_worker.cupy_cpu.executor.defects import Defect
 from gpu_worker.exercises import get
 from gpu_worker.judge import Graded
 from gpu_worker.judge.cases import casegen
@@ -21,7 +21,7 @@ from gpu_worker.judge.running.builds import Builds
 from gpu_worker.judge.verdict.kernel_faults import MEANINGS
 from gpu_worker.judge.verdict.notes import read_notes
 from gpu_worker.sandbox.inside.building import BuildRequest, decode_build, encode_build
-from gpu_worker.sandbox.inside.wire import Frame, Kind, WireError
+from gpu_worker.sandbox.inside.wire import Frame, FrameKind, WireError
 from gpu_worker.tests.cupy.conftest import GradeCupy, submission
 
 KERNEL = "__global__ void twice(float* x) {\n  x[0] *= 2;\n  x[1] *= 2;\n  x[0] *= 2;\n}\n"
@@ -58,7 +58,12 @@ def found(
     cases = casegen.public_cases(exercise) if public else casegen.hidden_cases(exercise, 1)[:3]
     noted = read_notes(
         [
-            Frame(Kind.NOTES, 0, 0, json.dumps({"diagnostics": notes[place : place + 64]}).encode())
+            Frame(
+                FrameKind.NOTES,
+                0,
+                0,
+                json.dumps({"diagnostics": notes[place : place + 64]}).encode(),
+            )
             for place in range(0, len(notes), 64)
         ]
     )
@@ -152,7 +157,7 @@ def test_of_too_many_notes_the_worst_are_looked_at(monkeypatch: pytest.MonkeyPat
 
 
 def test_every_kind_of_the_executor_has_a_meaning_in_words() -> None:
-    assert {str(kind) for kind in FaultKind} == set(MEANINGS)
+    assert {str(kind) for kind in Defect} == set(MEANINGS)
     assert all(text.endswith(".") for text in MEANINGS.values())
 
 
@@ -236,7 +241,7 @@ def test_too_many_registers_are_told_of_without_a_hidden_number(
     }  # fmt: skip
     kernels = [{**kernel, "block": one} for one in ([257, 1, 1], block)]
     kernels.append({**kernel, "name": "other", "generated": True, "block": [1024]})
-    noted = read_notes([Frame(Kind.NOTES, 1, 0, json.dumps({"kernels": kernels}).encode())])
+    noted = read_notes([Frame(FrameKind.NOTES, 1, 0, json.dumps({"kernels": kernels}).encode())])
     cases = casegen.public_cases(get("rmsnorm"))
     builds = Builds("", {})
     builds.requests[0] = BuildRequest(LARGE.partition("\n")[0], (), ())

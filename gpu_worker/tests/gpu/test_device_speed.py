@@ -21,7 +21,7 @@ from gpu_worker.gpu.speed import Conversation, play_plan
 from gpu_worker.gpu.timing_plan import Plan
 from gpu_worker.judge.running.timed_calls import Timed
 from gpu_worker.sandbox.errors import SandboxError
-from gpu_worker.sandbox.inside.wire import Frame, Kind, encode_head
+from gpu_worker.sandbox.inside.wire import Frame, FrameKind, encode_head
 from gpu_worker.tests.cupy.conftest import submission
 from gpu_worker.tests.gpu.numpy_device import SMALL, NumpyDevice
 from gpu_worker.tests.gpu.stand_in import DRIVER, FACTS, GPU
@@ -209,8 +209,8 @@ def test_heads_that_are_no_heads_are_no_honest_runners() -> None:
     talk.referee = Asked()
     with talk.job:
         talk.begin()
-        talk.on_frame(Frame(Kind.BEGIN, 0, 0, b""))
-        talk.on_frame(Frame(Kind.BEGIN, 0, 2, b"\xff\xff\xff\xff"))
+        talk.on_frame(Frame(FrameKind.BEGIN, 0, 0, b""))
+        talk.on_frame(Frame(FrameKind.BEGIN, 0, 2, b"\xff\xff\xff\xff"))
     assert talk.forged
 
 
@@ -245,10 +245,10 @@ def test_caches_are_emptied_after_the_input_came_and_own_times_stand_beside_each
         talk.begin()
         for number in range(SMALL.calls):
             for _ in SMALL.directions:
-                talk.on_frame(Frame(Kind.BEGIN, number, 0, b""))
-                talk.on_frame(Frame(Kind.BEGIN, number, 1, b""))
+                talk.on_frame(Frame(FrameKind.BEGIN, number, 0, b""))
+                talk.on_frame(Frame(FrameKind.BEGIN, number, 1, b""))
             heads = b"".join(_head(talk, name) for name in talk.quantities)
-            talk.on_frame(Frame(Kind.BEGIN, number, 2, heads))
+            talk.on_frame(Frame(FrameKind.BEGIN, number, 2, heads))
     assert talk.finished
     assert talk.summary() is not None
     without_own = [word for word in asked.log if not word.startswith("own")]

@@ -25,7 +25,7 @@ import numpy as np
 from ..channel import Channel, send_raised
 from ..script import RefusalError, play
 from ..timed import MARK_BYTES, STOP, StoppedError
-from ..wire import Job, Kind, Operation, Reason, TimedCalls, encode_head, encode_text
+from ..wire import FrameKind, Job, Operation, Reason, TimedCalls, encode_head, encode_text
 
 _PAUSE_SECONDS: Final = 5e-5
 _LENGTH: Final = struct.Struct("<I")
@@ -96,7 +96,7 @@ class _Player:
             self._memory.array(given.values.dtype, given.shape, self._calls.places[index])
         )
         self._library.synchronize()
-        self._channel.send(Kind.BEGIN, 0)
+        self._channel.send(FrameKind.BEGIN, 0)
         self._memory.wait(2 * self._taken + 2, 0.0)
         self._taken += 1
         return array
@@ -109,7 +109,7 @@ class _Player:
         if operation.kind != "get":
             self._library.check_type(value)
             self._library.synchronize()
-            self._channel.send(Kind.BEGIN, 1)
+            self._channel.send(FrameKind.BEGIN, 1)
         if operation.send:
             self._library.check_type(value)
             self._results.append(value)
@@ -124,7 +124,7 @@ class _Player:
             heads += _LENGTH.pack(len(head)) + head
             place += room.nbytes
         self._results.clear()
-        self._channel.send(Kind.BEGIN, 2, heads)
+        self._channel.send(FrameKind.BEGIN, 2, heads)
 
 
 class _LiveArrays(list[Any]):
@@ -152,6 +152,6 @@ def play_timed(channel: Channel, cls: Any, job: Job, descriptor: int) -> None:
     except StoppedError:
         pass
     except RefusalError as refusal:
-        channel.send(Kind.REFUSED, 0, bytes([refusal.reason]) + encode_text(refusal.text))
+        channel.send(FrameKind.REFUSED, 0, bytes([refusal.reason]) + encode_text(refusal.text))
     except BaseException as error:  # noqa: BLE001  a learner's class may raise anything
         send_raised(channel, error)

@@ -14,7 +14,7 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-class Kind(StrEnum):
+class Defect(StrEnum):
     OUT_OF_BOUNDS_READ = "out-of-bounds-read"
     OUT_OF_BOUNDS_WRITE = "out-of-bounds-write"
     MISALIGNED = "misaligned-access"
@@ -50,18 +50,18 @@ class Kind(StrEnum):
 
 
 CAUSES: Final = (
-    Kind.DIVERGENT_BARRIER,
-    Kind.MISSING_BARRIER,
-    Kind.GLOBAL_RACE,
-    Kind.ATOMIC_SUM,
-    Kind.ORDER_DEPENDENT,
+    Defect.DIVERGENT_BARRIER,
+    Defect.MISSING_BARRIER,
+    Defect.GLOBAL_RACE,
+    Defect.ATOMIC_SUM,
+    Defect.ORDER_DEPENDENT,
 )
 """What brings other findings about, first: threads that race also read what is not yet written."""
 
 
 def cause_rank(kind: str) -> int:
     """Return a key to put causes before what follows from them; all others keep their order."""
-    return CAUSES.index(Kind(kind)) if kind in CAUSES else len(CAUSES)
+    return CAUSES.index(Defect(kind)) if kind in CAUSES else len(CAUSES)
 
 
 class Native(IntEnum):
@@ -91,4 +91,4 @@ class Native(IntEnum):
     SPINNING = 22
 
 
-WARNINGS: Final = frozenset({Kind.HALF_ACCUMULATION, Kind.INTEGER_DIVISION, Kind.SHIFT})
+WARNINGS: Final = frozenset({Defect.HALF_ACCUMULATION, Defect.INTEGER_DIVISION, Defect.SHIFT})
