@@ -324,7 +324,10 @@ def _end(check: ExerciseCheck, reason: str) -> None:
     check.reason = reason
     check.finished_at = timezone.now()
     check.state = CheckState.FAILED if reason else CheckState.PASSED
-    if not reason:
+    if reason:
+        # Whoever asked through a file reads the log, not the admin.
+        logger.warning("The exercise %s was not published. %s", check.slug, reason)
+    else:
         _publish(check.exercise, check.asked_by)
 
 

@@ -617,11 +617,16 @@ class TestFiles:
         assert self.load() == "rmsnorm: unchanged\n"
 
     def test_what_is_refused_stays_unpublished_with_its_reason(
-        self, admin: Client, broker: FakeBroker, few_submissions: Path
+        self,
+        admin: Client,
+        broker: FakeBroker,
+        few_submissions: Path,
+        caplog: pytest.LogCaptureFixture,
     ) -> None:
         self.load()
         tasks.advance_checks()
         services.record_check(found(broker.checks[0], complaints=["One is wrong."]))
+        assert "The exercise rmsnorm was not published. One stored submission" in caplog.text
         for _ in range(2):
             text = self.load()
             assert "unchanged\n  Not published: One stored submission is not graded as" in text
