@@ -1,8 +1,7 @@
-"""Answers of learners follow the keys that their questions, and the parts of these, are known by.
+"""Learners' answers follow the keys of their questions and choices.
 
-An attempt names its question, and its choices, by keys. An author who renames one means the same
-thing by another name: the answers go along. Who has the row is what tells a renaming from another
-question: its primary key stays.
+An attempt names its question and its choices by keys. When an author renames a key, the answers
+move along. The primary key tells a renamed row from a new one.
 """
 
 from __future__ import annotations
@@ -66,10 +65,10 @@ def keys_of(chapter: Chapter) -> dict[int, Keys]:
 
 
 def carry_answers(chapter: Chapter, before: Mapping[int, Keys]) -> list[Carried]:
-    """Let the answers follow what was renamed since `before`; call it in the save's transaction.
+    """Move the answers to keys renamed since `before`; call it in the save's transaction.
 
     Raises:
-        ContentError: a new key has answers already, of a question that is gone.
+        ContentError: a new key already has answers, of a question that was deleted.
     """
     now = keys_of(chapter)
     renamed = {
@@ -85,14 +84,14 @@ def carry_answers(chapter: Chapter, before: Mapping[int, Keys]) -> list[Carried]
 
 
 def learners_by_key(chapter: Chapter, keys: Iterable[str]) -> dict[str, int]:
-    """Return how many learners have answered the questions of these keys; without those of none."""
+    """Return the number of learners who answered each of these questions; zeros are left out."""
     answered = _attempts(chapter, keys).order_by().values("question_key")
     counts = answered.annotate(learners=Count("learner", distinct=True))
     return {row["question_key"]: row["learners"] for row in counts}
 
 
 def with_learners(questions: QuerySet[Question]) -> QuerySet[Question]:
-    """Annotate each question with the number of learners that have answered it."""
+    """Annotate each question with the number of learners who answered it."""
     own = QuizAttempt.objects.filter(
         chapter=OuterRef("chapter"), question_key=OuterRef("key")
     ).order_by()
@@ -101,7 +100,7 @@ def with_learners(questions: QuerySet[Question]) -> QuerySet[Question]:
 
 
 def answered_text(question: Question) -> str:
-    """Say how many learners have answered a question, and what another key would do."""
+    """Say how many learners have answered a question, and what changing its key would do."""
     learners = getattr(question, "learners", 0)
     if not learners:
         return "none has answered it"
@@ -138,7 +137,7 @@ def _refuse_taken(chapter: Chapter, renamed: Mapping[str, str], known: set[str])
 
 
 def _rename(chapter: Chapter, renamed: Mapping[str, str]) -> None:
-    """Two keys may have been exchanged: each goes by way of a name that no question has."""
+    """Rename by way of a temporary key: two keys may have been swapped."""
     between = {old: f"~{place}" for place, old in enumerate(renamed)}
     for old, name in between.items():
         _attempts(chapter, [old]).update(question_key=name)

@@ -1,4 +1,4 @@
-"""Exceptions from the site's policy for a page: a style element known by its text or a nonce."""
+"""Exceptions to the Content-Security-Policy: a style element, allowed by its hash or a nonce."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def hash_source(text: str) -> str:
 
 
 def allow_style(response: HttpResponseBase, source: str) -> None:
-    """Let the page have the style elements that `source` names; all else stays as it is."""
+    """Allow the style elements that `source` names on this page; the rest of the policy stays."""
     policy = {**settings.SECURE_CSP}
     policy["style-src"] = [*policy["style-src"], source]
     response["Content-Security-Policy"] = "; ".join(

@@ -1,7 +1,7 @@
-"""Two authors at once: which state of a row a form shows, and who changed it since.
+"""Edit conflicts: the state of a row that a form shows, and who changed it since.
 
-A form carries the state that it was loaded from. A save whose state is no longer the one in the
-database would silently undo somebody else's edit, and is refused.
+A form carries the state that it was loaded from. A save from an older state would silently undo
+somebody else's edit, and is refused.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ _COVERED: dict[type[models.Model], tuple[tuple[Any, str], ...]] = {
         (MatchingPair, "question"),
     ),
 }
-# What a form neither shows nor writes.
+# Fields that a form neither shows nor writes.
 _BOOKKEEPING = {"current_revision_id", "imported_files_hash", "imported_content_hash"}
-# Of a course's form the chapters are only their order.
+# A course's form changes only the order of its chapters.
 _FIELDS_OF_COURSES_CHAPTERS = ("id", "position")
 
 
@@ -73,7 +73,7 @@ class Edit:
 
 
 def state_of(row: models.Model) -> str:
-    """Return a hash of all that the row's form can change, as 64 hexadecimal digits."""
+    """Return a hash of everything that the row's form can change, as 64 hexadecimal digits."""
     digest = hashlib.sha256()
     for model, path in _COVERED[type(row)]:
         fields = _fields(type(row), model)
@@ -83,7 +83,7 @@ def state_of(row: models.Model) -> str:
 
 
 def last_edit(model: type[models.Model], pk: Any) -> Edit | None:
-    """Return the last change in what `state_of` covers, deletions included; None if unknown."""
+    """Return the last change to what `state_of` covers, including deletions; None if unknown."""
     last = max(_last_records(model, pk), key=lambda record: record.history_date, default=None)
     if last is None:
         return None
@@ -102,6 +102,6 @@ def _fields(form_of: type[models.Model], model: type[models.Model]) -> tuple[str
     if form_of is Course and model is Chapter:
         return _FIELDS_OF_COURSES_CHAPTERS
     names = [field.attname for field in model._meta.concrete_fields]
-    # A row's place among its siblings is set on the page that lists them.
+    # The order of siblings is changed on the page that lists them.
     moved_elsewhere = {"position"} if form_of is model and form_of is not Course else set()
     return tuple(name for name in names if name not in _BOOKKEEPING | moved_elsewhere)

@@ -40,7 +40,7 @@ _SALT: Final = "courses.held_forms"
 
 
 def remember_author(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Let the browser say later whose page this is, also when the session has ended."""
+    """Set a cookie that identifies the page's author even after the session ends."""
     user = request.user
     if not user.is_authenticated or author_of(request) == user.pk:
         return
@@ -65,7 +65,7 @@ def author_of(request: HttpRequest) -> int | None:
 
 
 def hold(request: HttpRequest) -> HeldForm | None:
-    """Keep a form for whoever opened it; None where nobody is known, or it is too large."""
+    """Keep a form for the account that opened it; None where unknown, or where it is too large."""
     key = author_of(request)
     if key is None or len(request.path) > 300:
         return None
@@ -96,12 +96,12 @@ def hold(request: HttpRequest) -> HeldForm | None:
 
 
 def is_secret(name: str) -> bool:
-    """Return whether a field of this name may hold what must be neither kept nor shown."""
+    """Return whether a field of this name may hold something that must not be kept or shown."""
     return any(word in name.lower() for word in SECRET_WORDS)
 
 
 def held_for(request: HttpRequest) -> HeldForm | None:
-    """Return the form that this address asks for, if it is this account's and of this page."""
+    """Return the form that this address asks for, if it belongs to this account and page."""
     try:
         key = UUID(request.GET.get(PARAMETER, ""))
     except ValueError:
@@ -110,7 +110,7 @@ def held_for(request: HttpRequest) -> HeldForm | None:
 
 
 def kept_of(user: Any) -> Any:
-    """Return the forms that are kept for an account, the newest first, without their content."""
+    """Return an account's kept forms, newest first, without their content."""
     if not isinstance(user, AbstractBaseUser):
         return HeldForm.objects.none()
     fresh = HeldForm.objects.filter(created_at__gt=timezone.now() - KEPT_FOR)
@@ -118,12 +118,12 @@ def kept_of(user: Any) -> Any:
 
 
 def address_of(held: HeldForm) -> str:
-    """Return where a kept form is shown."""
+    """Return the address where a kept form is shown."""
     return f"{held.path}?{PARAMETER}={held.pk}"
 
 
 def data_of(held: HeldForm) -> QueryDict:
-    """Return the fields of a kept form, as they came."""
+    """Return the fields of a kept form, as they were sent."""
     data = QueryDict(mutable=True)
     fields: Iterable[tuple[str, str]] = json.loads(zlib.decompress(held.content))
     for name, text in fields:
@@ -133,12 +133,12 @@ def data_of(held: HeldForm) -> QueryDict:
 
 
 def forget(request: HttpRequest) -> None:
-    """Delete what is kept of this page for this account: it was saved."""
+    """Delete this account's kept forms of this page: it was saved."""
     if isinstance(request.user, AbstractBaseUser):
         HeldForm.objects.filter(user_id=request.user.pk, path=request.path).delete()
 
 
 def forget_held_forms() -> int:
-    """Delete what nobody came back for. Return how many forms."""
+    """Delete forms that nobody came back for; return their number."""
     deleted, _ = HeldForm.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
     return deleted

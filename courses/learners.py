@@ -1,4 +1,4 @@
-"""Who is learning: an account, or a session without one, until it signs up or signs in.
+"""Learners: an account, or a session without one until its visitor signs up or in.
 
 Reading a page never creates a session or a row; the first answer does.
 """
@@ -26,13 +26,13 @@ FORGOTTEN_AT_ONCE = 500
 
 
 def learner_of(user: User) -> Learner:
-    """Return the account's learner, made on first use; two calls at once make one."""
+    """Return the account's learner, creating it on first use; safe against concurrent calls."""
     learner, _ = Learner.objects.get_or_create(user=user)
     return learner
 
 
 def learner_for(request: HttpRequest) -> Learner:
-    """Return the learner of this request, made where there is none yet.
+    """Return the learner of this request, creating one if needed.
 
     A visitor without an account gets a session that remembers the learner.
     """
@@ -48,10 +48,10 @@ def learner_for(request: HttpRequest) -> Learner:
 
 
 def order_seed(request: HttpRequest) -> str:
-    """Return what the order of this learner's choices and steps is drawn from.
+    """Return the seed that orders this learner's choices and steps.
 
-    Each account has an order of its own. Visitors share one: their page is the same for all until
-    the first answer makes them learners, and must not change under their hands then.
+    Each account has its own order. Visitors share one: their page is the same for all until the
+    first answer makes them learners, and the order must not change at that moment.
     """
     return f"account {request.user.pk}" if request.user.is_authenticated else "visitors"
 
@@ -59,8 +59,8 @@ def order_seed(request: HttpRequest) -> str:
 def learner_lookup(request: HttpRequest, prefix: str = "") -> dict[str, Any] | None:
     """Return filter arguments that find this request's learner, None where there is none.
 
-    `prefix` is the path from the filtered model to the learner, such as "learner__": a page can
-    then ask for a learner's rows without first asking for the learner.
+    `prefix` is the path from the filtered model to the learner, such as "learner__", so that a page
+    can query a learner's rows without querying the learner first.
     """
     if request.user.is_authenticated:
         return {f"{prefix}user_id": request.user.pk}
@@ -82,9 +82,9 @@ def _learner_id(kept: Any) -> uuid.UUID | None:
 
 
 def forget_visitors() -> int:
-    """Delete expired sessions, and learners without account that no session leads to any more.
+    """Delete expired sessions, and learners without an account that no session refers to.
 
-    Returns how many learners were deleted, with their answers and completions.
+    Returns the number of learners deleted, with their answers and completions.
     """
     now = timezone.now()
     Session.objects.filter(expire_date__lt=now).delete()
@@ -103,7 +103,7 @@ def forget_visitors() -> int:
 def merge_on_login(
     sender: type[AbstractBaseUser], request: HttpRequest | None, user: User, **kwargs: Any
 ) -> None:
-    """Signal receiver: what the session learned becomes the account's (sign-up and sign-in)."""
+    """Signal receiver: move the session's progress to the account, on sign-up and sign-in."""
     if request is None or not hasattr(request, "session"):
         return
     learner_id = _session_learner_id(request)
@@ -172,7 +172,7 @@ def _move_completions(source: Learner, target: Learner) -> None:
 
 
 def _recheck_chapters(learner: Learner) -> None:
-    """Half the questions answered before signing in and half after may now be all of them."""
+    """Complete chapters answered partly before signing in and partly after."""
     from courses.quiz.attempts import meet_quiz_if_done
 
     chapters = {

@@ -1,4 +1,4 @@
-"""How often one address may do something: enough for a class behind one router, and no more."""
+"""Rate limits per address: enough for a class behind one router."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ WINDOW_SECONDS = 60
 
 
 def within_limit(request: HttpRequest, what: str, most: int) -> bool:
-    """Count one `what`; False when the address has used up this minute's. Without a cache, True."""
+    """Count one `what`; False when the address exceeds its limit for this minute. True without a
+    cache.
+    """
     window = int(time.time()) // WINDOW_SECONDS
     key = f"{what}:{_address(request)}:{window}"
     if cache.add(key, 1, timeout=WINDOW_SECONDS):
@@ -27,7 +29,7 @@ def within_limit(request: HttpRequest, what: str, most: int) -> bool:
 
 
 def _address(request: HttpRequest) -> str:
-    """Return where the request comes from; "" where nothing says so, as behind a Unix socket."""
+    """Return the client's address; empty where it is unknown, as behind a Unix socket."""
     try:
         # The adapter knows how many proxies to trust.
         return str(truncate_ip(get_adapter().get_client_ip(request)))

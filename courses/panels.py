@@ -1,13 +1,13 @@
-"""What other apps put into the pages of chapters and courses, or the dashboard.
+"""Panels: content that other apps add to the pages of chapters and courses, or to the dashboard.
 
-`courses` knows none of them: an app registers a provider in its `AppConfig.ready`:
+`courses` knows none of these apps: each registers a provider in its `AppConfig.ready`:
 
     from courses import panels
     panels.register("chapter", provider)
 
 A provider gets the request and the chapter (None on the dashboard), and returns a `Panel`, or None
-where it has nothing to show. One of `register_for_courses` gets the course. A tool beside each
-listing, the same for all readers, is a template:
+where it has nothing to show. A provider of `register_for_courses` gets the course. A tool beside
+each listing, the same for all readers, is a template:
 
     panels.register_listing_tool("app/_tool.html")
 """
@@ -27,7 +27,7 @@ Place: TypeAlias = Literal["chapter", "dashboard"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A test that shows whether a step of the derivation was understood: its address and name."""
+    """A test of whether a step of the derivation was understood: its address and name."""
 
     step: str
     url: str
@@ -36,7 +36,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A template with its context, a title, and the id that the page gives its section.
+    """A template with its context, a title, and the anchor of its section.
 
     `checks` are linked from the steps of the chapter's derivation.
     """
@@ -57,13 +57,13 @@ _listing_tools: list[str] = []
 
 
 def register(place: Place, provider: Provider) -> None:
-    """Show what `provider` returns at `place`; registering the same provider again does nothing."""
+    """Show what `provider` returns at `place`; registering a provider twice has no effect."""
     if provider not in _providers[place]:
         _providers[place].append(provider)
 
 
 def unregister(place: Place, provider: Provider) -> None:
-    """Take a provider back; one that is not registered is left alone."""
+    """Remove a provider; one that is not registered is ignored."""
     if provider in _providers[place]:
         _providers[place].remove(provider)
 
@@ -75,7 +75,7 @@ def panels_for(place: Place, request: HttpRequest, chapter: Chapter | None = Non
 
 
 def register_for_courses(provider: CourseProvider) -> None:
-    """Show what `provider` returns on each course's page; once, however often it is registered."""
+    """Show what `provider` returns on each course's page; registering twice has no effect."""
     if provider not in _course_providers:
         _course_providers.append(provider)
 
@@ -87,7 +87,7 @@ def panels_of(course: Course, request: HttpRequest) -> list[Panel]:
 
 
 def register_listing_tool(template: str) -> None:
-    """Set `template` beside each listing; it gets listing, course_slug and chapter_slug."""
+    """Show `template` beside each listing; its context is listing, course_slug and chapter_slug."""
     if template not in _listing_tools:
         _listing_tools.append(template)
 

@@ -1,6 +1,6 @@
-"""Many rows of one kind at once, with their history: a few statements, however many rows.
+"""Bulk writes of rows with their history, in a few statements.
 
-One by one, the parts of a long chapter take seconds to write, during which nobody else can write.
+One by one, the parts of a long chapter take seconds to write, while nobody else can write.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def create_all(rows: Sequence[Any], reason: str = "") -> None:
 
 
 def update_all(rows: Sequence[Any], fields: Collection[str], reason: str = "") -> None:
-    """Write `fields`, by name, of rows of one model."""
+    """Update `fields`, by name, of rows of one model."""
     if not rows or not fields:
         return
     with transaction.atomic():
@@ -35,7 +35,7 @@ def update_all(rows: Sequence[Any], fields: Collection[str], reason: str = "") -
 
 
 def delete_all(rows: Sequence[Any], reason: str = "") -> None:
-    """Delete rows of one model with all rows that hang on them, their parts first."""
+    """Delete rows of one model and everything that depends on them, dependants first."""
     if not rows:
         return
     model = type(rows[0])
@@ -46,12 +46,12 @@ def delete_all(rows: Sequence[Any], reason: str = "") -> None:
             delete_all(list(part.related_model._base_manager.filter(**{f"{name}__in": keys})))
         _record(rows, DELETED, reason)
         found = model._base_manager.filter(pk__in=keys)
-        # No signal needs to be sent for each: what hangs on them is gone, the history written.
+        # Signals are not needed: dependants are gone, and the history is written.
         found._raw_delete(found.db)
 
 
 def _parts_of(model: type[models.Model]) -> list[Any]:
-    """Return the relations to rows that a row of this model owns, those with a history."""
+    """Return the relations to owned rows of this model that have a history."""
     return [
         relation
         for relation in model._meta.related_objects
@@ -60,7 +60,7 @@ def _parts_of(model: type[models.Model]) -> list[Any]:
 
 
 def _record(rows: Sequence[Any], kind: str, reason: str) -> None:
-    """Write a history row for each row, as saving them one by one would."""
+    """Write a history row for each row, as saving one by one would."""
     history = type(rows[0]).history.model
     by = history.get_default_history_user(rows[0])
     now = timezone.now()

@@ -1,8 +1,8 @@
-"""Saving a chapter holds others up for no longer than writing takes: it is rendered beforehand.
+"""Saving a chapter blocks other writers only while it writes: rendering happens before.
 
-What is to be rendered is known only once the rows are written. So a save is tried: where it finds
-that its content is not rendered yet, all that it wrote is taken back, the content is rendered while
-anybody may write, and the save is done again, which finds it rendered.
+What must be rendered is known only once the rows are written. So a save is attempted; where it
+finds content that is not rendered yet, it is rolled back, the content is rendered outside of any
+transaction, and the save is repeated.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from courses.rendering import RenderError
 Saved = TypeVar("Saved")
 
 MAX_TRIES: Final = 8
-"""More than one after the first try means that somebody else changed the chapter in between."""
+"""More than one retry means that somebody else changed the chapter in between."""
 
 
 class NotRendered(Exception):
-    """A save came to content that is not rendered yet. It must be taken back and done again."""
+    """A save found content that is not rendered yet. Roll it back, render, and repeat it."""
 
     def __init__(self, content: ChapterContent, published: bool, page: str) -> None:
         super().__init__(f"The chapter {content.slug} is not rendered yet.")
@@ -34,9 +34,9 @@ class NotRendered(Exception):
 
 
 class Renderings:
-    """What was rendered for one save, each content for the address (`page`) that it stands at.
+    """The renderings for one save, by content and address (`page`).
 
-    Links are checked against what the database has, and what is `coming` from files.
+    Links are checked against the database, and against what is `coming` from files.
     """
 
     def __init__(self, coming: Coming | None = None) -> None:
@@ -44,7 +44,7 @@ class Renderings:
         self._built: dict[tuple[str, bool, str], Built] = {}
 
     def of(self, content: ChapterContent, published: bool, page: str) -> Built:
-        """Return the content rendered; raises `NotRendered` where it is yet to be."""
+        """Return the rendered content; raises `NotRendered` where it is missing."""
         built = self._built.get(_key(content, published, page))
         if built is None:
             raise NotRendered(content, published, page)
@@ -57,9 +57,9 @@ class Renderings:
 
 
 def saved(save: Callable[[Renderings], Saved], renderings: Renderings | None = None) -> Saved:
-    """Call `save` in a transaction of its own, and again when what it lacked is rendered.
+    """Call `save` in its own transaction, and again after rendering what it lacked.
 
-    Raises what `save` and rendering raise; then nothing was saved.
+    Raises what `save` and rendering raise; nothing is saved then.
     """
     known = renderings or Renderings()
     for _ in range(MAX_TRIES):
@@ -72,7 +72,7 @@ def saved(save: Callable[[Renderings], Saved], renderings: Renderings | None = N
 
 
 def changes_too_often() -> RenderError:
-    """Return what to raise where each try to save finds the chapter changed once more."""
+    """Return the error for a chapter that changes with each attempt to save it."""
     return RenderError("The chapter was changed by others each time it was rendered. Save again.")
 
 

@@ -42,12 +42,13 @@ __all__ = [
 def publish_chapter(
     chapter: Chapter, by: User | None, renderings: Renderings | None = None
 ) -> ChapterRevision:
-    """Make what the database holds of `chapter` the page that learners see.
+    """Publish the stored content of `chapter`.
 
-    Writes one immutable revision, or nothing where neither content nor renderer has changed.
-    Raises `ContentError` with every mistake by field; the page then stays as it was.
+    Writes one immutable revision, or nothing where neither content nor renderer changed. Raises
+    `ContentError` with every mistake by field; the published page then stays as it was.
 
-    Within a transaction give it `renderings`, and do all again on `NotRendered`, as `saved` does.
+    Within a transaction, pass `renderings`, and repeat everything on `NotRendered`, as `saved`
+    does.
     """
     if renderings is None:
         return saved(lambda known: _publish(chapter, by, known))
@@ -55,7 +56,7 @@ def publish_chapter(
 
 
 def check_chapter(chapter: Chapter, renderings: Renderings | None = None) -> Built:
-    """Render what the database holds without publishing it; `ContentError` as in publishing."""
+    """Render the stored content without publishing it; `ContentError` as in publishing."""
     content, page = _read(chapter), chapter.get_absolute_url()
     if renderings is None:
         return build(content, published=False, site=StoredSite(page))
@@ -65,7 +66,7 @@ def check_chapter(chapter: Chapter, renderings: Renderings | None = None) -> Bui
 def publish_or_check(
     chapter: Chapter, by: User | None, renderings: Renderings | None = None
 ) -> None:
-    """Publish a chapter that is to be seen; of a draft only make sure that it could be rendered."""
+    """Publish a chapter marked as published; only check that a draft could be rendered."""
     if chapter.published:
         publish_chapter(chapter, by, renderings)
     else:
@@ -107,7 +108,7 @@ def _publish(chapter: Chapter, by: User | None, renderings: Renderings) -> Chapt
 
 
 def delete_chapter(chapter: Chapter) -> None:
-    """Delete a chapter that no learner has answered in, with its parts and their history rows."""
+    """Delete a chapter without answers, with its parts and their history rows."""
     with transaction.atomic():
         for parts in ("formulas", "steps", "mechanism", "listings", "figures", "questions"):
             delete_all(list(getattr(chapter, parts).all()))
@@ -115,11 +116,10 @@ def delete_chapter(chapter: Chapter) -> None:
 
 
 def publish_outdated() -> dict[str, str]:
-    """Publish anew every chapter whose page an older renderer made, whoever wrote it.
+    """Publish a new revision of every chapter that an older renderer made.
 
-    Returns:
-        Slug of a chapter -> what its author must mend, for those that the renderer now refuses;
-        they stay as they are.
+    Returns: Slug of a chapter -> what its author must fix, for those that the renderer now refuses;
+    they stay as they are.
     """
     refused: dict[str, str] = {}
     outdated = Chapter.objects.filter(published=True, current_revision__isnull=False).exclude(
@@ -136,7 +136,7 @@ def publish_outdated() -> dict[str, str]:
 
 
 def drop_rows_of_other_kinds(question: Question) -> None:
-    """Delete the rows that a question's kind does not have, such as choices of a numeric one."""
+    """Delete rows that the question's kind does not have, such as choices of a numeric one."""
     fields = QUESTION_MODELS[question.kind].model_fields
     for name in QUESTION_ROWS:
         if name not in fields:
@@ -144,7 +144,7 @@ def drop_rows_of_other_kinds(question: Question) -> None:
 
 
 def store_stylesheet(css: str, css_hash: str) -> MathStylesheet | None:
-    """Keep the stylesheet of rendered formulas, once; None where there is nothing in it."""
+    """Store the style sheet of rendered formulas, once; None where it is empty."""
     if not css.strip():
         return None
     stylesheet, _ = MathStylesheet.objects.get_or_create(
@@ -154,7 +154,7 @@ def store_stylesheet(css: str, css_hash: str) -> MathStylesheet | None:
 
 
 def _read(chapter: Chapter) -> ChapterContent:
-    """Return the stored content; what does not even have the format is a `ContentError` too."""
+    """Return the stored content; an invalid format is a `ContentError` too."""
     try:
         return stored_content(chapter)
     except ValidationError as error:

@@ -1,7 +1,7 @@
-"""The site below a path of its host, such as https://example.org/learn/.
+"""Support for a site below a path of its host, such as https://example.org/learn/.
 
-Addresses that the site makes know it. In texts, authors write addresses from the site's root, such
-as `/exercises/rmsnorm/`, wherever the site will be; they are led there when a text is shown.
+Generated addresses include the path. In texts, authors write addresses from the site's root, such
+as `/exercises/rmsnorm/`, wherever the site will be; they are rewritten when a text is shown.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _ROOT_ADDRESS = re.compile(r'(<(?:a|img)\s(?:[^>]*?\s)?(?:href|src)=")/(?!/)')
 
 
 def below_site(html: str) -> str:
-    """Return a rendered text with its addresses from the root led to where the site is."""
+    """Return a rendered text with its root-relative addresses moved below the site's path."""
     if not settings.FORCE_SCRIPT_NAME:
         return html
     return _ROOT_ADDRESS.sub(rf"\g<1>{settings.FORCE_SCRIPT_NAME}/", html)
 
 
 def all_below_site(value: Any) -> Any:
-    """Return a page of texts, in mappings and lists, as `below_site` does with each."""
+    """Apply `below_site` to each text in nested mappings and lists."""
     if not settings.FORCE_SCRIPT_NAME:
         return value
     if isinstance(value, str):

@@ -1,1 +1,1 @@
-"""The account's own page: the name it goes by, and its end."""
+"""The account's own pages: its name, and deleting it."""

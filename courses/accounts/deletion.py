@@ -1,8 +1,9 @@
-"""The end of an account: all of it goes at once, except work that others still need, without name.
+"""Deleting an account: all of it goes at once, except work that others still need, without its
+name.
 
 What belongs to an account is what the database would delete with its row. An app may keep rows of
-its own for a while (`keep`); then the account's row stays as well, with nothing in it that says
-whose it was, until `remove_kept` deletes both.
+its own for a while (`keep`). The account's row then stays too, stripped of everything that
+identifies its owner, until `remove_kept` deletes both.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ ROWS_AT_ONCE = 50
 class Kept:
     """What an app keeps of deleted accounts.
 
-    `until` says for how long in one account's case, None for nothing. `note` runs within the
-    deletion, before and with what replaces the name, or None where nothing is kept.
+    `until` returns until when an account's rows are kept, None for nothing. `note` runs within the
+    deletion, with the user and the name that will replace theirs, or None where nothing is kept.
     """
 
     models: tuple[type[models.Model], ...]
@@ -48,12 +49,12 @@ _kept: list[Kept] = []
 
 
 def keep(kept: Kept) -> None:
-    """Have an app asked about each deleted account; called once, when the apps are ready."""
+    """Register what an app keeps of deleted accounts; called once, when the apps are ready."""
     _kept.append(kept)
 
 
 def kept_until(user: User) -> datetime | None:
-    """Return until when work of the account would stay, None where there is none to keep."""
+    """Return until when an account's work would be kept; None where there is none to keep."""
     return max((until for kept in _kept if (until := kept.until(user))), default=None)
 
 
@@ -77,7 +78,7 @@ def delete_account(user: User) -> datetime | None:
         user.delete()
         return None
     _empty(user)
-    # Past the signals: nobody renamed an account, and nobody chose this password.
+    # Without signals: nobody renamed the account or chose this password.
     User.objects.filter(pk=user.pk).update(
         username=name,
         password=make_password(None),
@@ -96,7 +97,7 @@ def delete_account(user: User) -> datetime | None:
 
 
 def remove_kept(now: datetime | None = None) -> int:
-    """Delete what was kept long enough, and return of how many accounts."""
+    """Delete what was kept long enough; return the number of accounts."""
     over = DeletedAccount.objects.filter(kept_until__lte=now or timezone.now())
     accounts = User.objects.filter(pk__in=over.values_list("pk", flat=True)[:REMOVED_AT_ONCE])
     for account in accounts:
@@ -114,7 +115,7 @@ def _delete_in_parts(model: type[models.Model], account: User) -> None:
 
 
 def _empty(user: User) -> None:
-    """Delete and unlink what the database would with the account, except what is kept."""
+    """Delete and unlink what the database would delete with the account, except what is kept."""
     kept = {model for each in _kept for model in each.models}
     for relation in _relations():
         rows = relation.related_model._base_manager.filter(**{relation.field.name: user})

@@ -1,4 +1,4 @@
-"""What a person may change about an account here; password and email addresses are allauth's."""
+"""Forms for what people change about their account here; password and email are allauth's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class NameForm(forms.ModelForm):
 
 
 class DeletionForm(forms.Form):
-    """Asks for the password, so that a forgotten open browser is not enough."""
+    """Asks for the password: an unattended browser is not enough."""
 
     password = forms.CharField(
         label="Your password",

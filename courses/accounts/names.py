@@ -1,4 +1,4 @@
-"""Account names: found whatever the case, and none looks like another's."""
+"""Account names: found whatever their case, and no two look alike."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def similar(name: str, account: User | None = None) -> QuerySet[AccountName]:
 
 
 def check_free(name: str, account: User | None = None) -> None:
-    """Look whether an account, a new one where None, can take this name.
+    """Check that an account, or a new one where None, can take this name.
 
     Raises:
-        ValidationError: it looks like another account's, or is of no use as a name.
+        ValidationError: it looks like another account's, or is not a usable name.
     """
     if skeleton(folded(name)).startswith(skeleton(DELETED_PREFIX)):
         raise ValidationError(f"No name begins with {DELETED_PREFIX}. Choose another one.")
@@ -75,7 +75,8 @@ def check_free(name: str, account: User | None = None) -> None:
 
 
 def note(account: User) -> None:
-    """Keep how an account's name is found and looks. The table refuses a second one that looks so.
+    """Store how an account's name is found and what it looks like. The table refuses a confusable
+    one.
 
     Raises:
         IntegrityError: another account took such a name at the same moment.
@@ -85,9 +86,10 @@ def note(account: User) -> None:
 
 
 def note_missing() -> int:
-    """Keep the names of accounts that were made past `save`, and return how many those were.
+    """Store the names of accounts that were made without `save`; return how many there were.
 
-    A name that looks like an earlier one's stays as it is: its place is 1, 2, 3.
+    A name that looks like an earlier one is kept as it is, with the place 1, 2, 3 ... among its
+    likes.
     """
     missing = User.objects.filter(account_name=None).order_by("pk")
     for account in missing:

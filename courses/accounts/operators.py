@@ -1,4 +1,4 @@
-"""One account that can run the site stays."""
+"""At least one account that can run the site must remain."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class LastOperatorError(Exception):
 
 
 def keep_an_operator(user: User) -> None:
-    """Hold, within a transaction, that others than `user` can run the site.
+    """Check, within a transaction, that an account other than `user` can run the site.
 
     Raises:
-        LastOperatorError: the account can and no other.
+        LastOperatorError: `user` is the only one that can.
     """
     list(_operators().select_for_update().values_list("pk", flat=True))
     if is_last_operator(user):

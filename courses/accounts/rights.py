@@ -1,7 +1,8 @@
-"""Who may give what: nobody gives anybody more than they have, and takes over no account of more.
+"""Who may grant what: nobody grants more than they have, or takes over an account that has more.
 
-To change an account, its password or email address is to be able to sign in with it, so it takes
-all rights that the account has. An inactive account counts with what it would have when active.
+Changing an account, its password or its email address means being able to sign in with it, so it
+requires all of that account's permissions. An inactive account counts with those it would have when
+active.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from django.db.models import Q, QuerySet
 
 
 def permissions_of(user: User) -> QuerySet[Permission]:
-    """Return what a user may give to others: all of it for a superuser, else what they were given.
+    """Return the permissions that a user may grant: all for a superuser, otherwise their own.
 
-    Read from the database at each call, also for accounts that are not active.
+    Read from the database at each call, for inactive accounts too.
     """
     if user.is_superuser:
         return Permission.objects.all()
@@ -30,7 +31,7 @@ def groups_within(user: User) -> QuerySet[Group]:
 
 
 def may_manage_account(by: User, account: User) -> bool:
-    """Return whether an account has nothing that `by` lacks; their own account has not."""
+    """Return whether an account has no permission that `by` lacks; always true of their own."""
     if by.is_superuser:
         return True
     if account.is_superuser or (account.is_staff and not by.is_staff):

@@ -1,4 +1,4 @@
-"""What happens whenever an account is saved, whichever page or command saves it."""
+"""Checks that run whenever an account is saved, from any page or command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_name(
     update_fields: Collection[str] | None,
     **kwargs: Any,
 ) -> None:
-    """Refuse a new name that looks like another's; forms ask before, and say so at the field.
+    """Refuse a new name that looks like another's. Forms check earlier, and say so at the field.
 
     Raises:
         ValidationError: it does.

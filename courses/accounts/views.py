@@ -1,4 +1,4 @@
-"""The account's own pages: thin, as all views."""
+"""The account's own pages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def profile(request: HttpRequest) -> HttpResponseBase:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest) -> HttpResponseBase:
-    """Say what is lost with the account, and delete it for who knows its password."""
+    """Explain what deleting the account loses, and delete it after confirming the password."""
     user = _user(request)
     form = DeletionForm(user, request.POST or None)
     if request.method == "POST" and form.is_valid():

@@ -128,7 +128,7 @@ class ChapterAdmin(KeepWhatLearnersUsedMixin, PublishOnSaveAdmin):
 
 
 class PartAdmin(PublishOnSaveAdmin):
-    """A part of a chapter with rows of its own; saving or deleting it publishes the chapter."""
+    """A part of a chapter that has rows of its own; saving or deleting it publishes the chapter."""
 
     list_filter: tuple[str, ...] = ("chapter",)
     list_select_related = ("chapter",)
@@ -207,7 +207,9 @@ class QuestionAdmin(PartAdmin):
 
 @admin.register(OldCourseSlug, OldChapterSlug)
 class OldSlugAdmin(admin.ModelAdmin):
-    """Addresses that lead to where their course or chapter is now. Deleted, they are free again."""
+    """Former addresses, which redirect to where their course or chapter is now. Deleting frees
+    them.
+    """
 
     list_display = ("slug", "leads_to", "created_at")
     search_fields = ("slug",)

@@ -1,4 +1,4 @@
-"""Two authors at one form: the second save is refused, in words, and keeps what was typed."""
+"""Edit conflicts: the second of two saves is refused with a reason, and its form keeps the text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATE_FIELD = "loaded_state"
 
 
 class LoadedStateField(forms.CharField):
-    """The state that the form was loaded from; no change of the author's."""
+    """The state that the form was loaded from; not something its author changes."""
 
     widget = forms.HiddenInput
 
@@ -31,7 +31,7 @@ class LoadedStateField(forms.CharField):
 
 
 class LoadedStateForm(forms.ModelForm):
-    """A form that knows its state when it is loaded and shows a conflict when it is sent."""
+    """A form that carries the state it was loaded from, and reports a conflict when it is sent."""
 
     loaded_state = LoadedStateField(required=False)
 
@@ -52,15 +52,15 @@ class LoadedStateForm(forms.ModelForm):
 class RefuseStaleMixin(ShortWritesMixin):
     """For admins whose form is a `LoadedStateForm`.
 
-    The states are compared before the form is validated, and once more when writing begins, under
-    the lock that serialises saves: of two at once the second finds the first one's state.
+    The states are compared before the form is validated, and again when writing begins, under the
+    lock that serialises saves: of two simultaneous saves, the second sees the first one's state.
     """
 
     model: Any
     opts: Any
 
     def lock(self, obj: Any) -> None:
-        """Lock the row that all saves which could undo each other have in common."""
+        """Lock the row that all conflicting saves share."""
         type(obj).objects.select_for_update().get(pk=obj.pk)
 
     def answer_form(
@@ -75,7 +75,7 @@ class RefuseStaleMixin(ShortWritesMixin):
         obj = self.get_object(request, object_id)  # type: ignore[attr-defined]
         conflict = self._conflict(request, obj, object_id)
         request.edit_conflict = conflict  # type: ignore[attr-defined]
-        # What was deleted meanwhile is shown as a new one, so that its text is not lost.
+        # A row deleted meanwhile is shown as a new one, so that its text is not lost.
         shown = object_id if obj is not None or not conflict else None
         return super().answer_form(request, shown, form_url, extra_context)
 
@@ -104,7 +104,7 @@ class RefuseStaleMixin(ShortWritesMixin):
         return (*fieldsets, (None, {"fields": (STATE_FIELD,)}))
 
     def _conflict(self, request: HttpRequest, obj: Any, object_id: str) -> SafeString | str:
-        """Return in words why this save would undo another one, "" where it would not."""
+        """Return why this save would undo another one; empty where it would not."""
         if obj is not None and request.POST.get(STATE_FIELD) == state_of(obj):
             return ""
         name = self.opts.verbose_name

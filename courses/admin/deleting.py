@@ -1,4 +1,6 @@
-"""Deleting chapters and courses: allowed until learners have answered, then explained."""
+"""Deleting chapters and courses: allowed until learners have answered, and refused with a reason
+after.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,13 @@ from courses.models import Chapter
 
 
 def used_by_learners(chapters: QuerySet[Chapter]) -> QuerySet[Chapter]:
-    """Return those on which answers or completions of learners hang."""
+    """Return the chapters that have answers or completions of learners."""
     used = Q(attempts__isnull=False) | Q(completions__isnull=False)
     return chapters.filter(used | Q(requirements_met__isnull=False)).distinct()
 
 
 class KeepWhatLearnersUsedMixin:
-    """For admins of rows whose deletion would take chapters with it."""
+    """For admins of rows whose deletion cascades to chapters."""
 
     opts: Any
 

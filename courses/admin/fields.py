@@ -1,4 +1,4 @@
-"""Form fields for what authors type: exact text, named lines, requirements."""
+"""Form fields for what authors type: verbatim text, named lines, requirements."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from courses.rendering import too_long
 
 
 class ExactTextField(forms.CharField):
-    """Text as typed: nothing stripped, and line feeds instead of the CR LF that forms send.
+    """Verbatim text: nothing is stripped, and line ends are LF instead of the CR LF that forms
+    send.
 
-    The browser is told no greatest length: it would cut off what somebody pastes, and say nothing.
+    There is no `maxlength` for the browser, which would silently cut off a pasted text.
     """
 
     def __init__(self, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""Forms and formsets that show the publisher's errors at the field where the mistake is."""
+"""Forms and formsets that show the publisher's errors at the field concerned."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def error_html(error: SourceError) -> SafeString:
 class ContentForm(LoadedStateForm):
     """A form of one part of a chapter.
 
-    `content_errors` is what publishing found wrong with this very input (empty at the first try);
-    `path` is where the part's fields are in it: "" for the chapter, else `formulas/<key>/`.
+    `content_errors` holds what publishing found wrong with this input (empty at first); `path` is
+    the prefix of the part's fields in it: "" for the chapter, else `formulas/<key>/`.
     """
 
     content_errors: ClassVar[Errors] = {}
@@ -59,16 +59,14 @@ class ContentForm(LoadedStateForm):
                 for error in found:
                     self.add_error(name, error_html(error))
             else:
-                # Also said at the field of its inline; here it is the list of what to mend.
+                # Shown at the field of the inline too; this is the list of what to fix.
                 for error in found:
                     where = f"{field}, line {error.line}" if error.excerpt else field
                     self.add_error(None, f"{where}: {error.message}")
         return cleaned
 
     def is_multipart(self) -> bool:
-        """Sent field by field: escaped for an address, a Chinese text would take nine times as much
-        as it has characters.
-        """
+        """Sent as multipart: URL-encoded, a Chinese text would take nine bytes a character."""
         return True
 
 
@@ -153,9 +151,9 @@ class HintForm(forms.ModelForm):
 
 
 class PartFormSet(CustomInlineFormSet):
-    """The rows of one kind of part; each row gets the errors under its own path.
+    """The rows of one kind of part; each row shows the errors under its own path.
 
-    `part` is the path of the kind, with {key} for the parent's key; `identity` the field that
+    `part` is the path of the kind, with {key} for the parent's key; `identity` is the field that
     names a row in paths, or empty where rows are counted from 1.
     """
 
@@ -164,10 +162,10 @@ class PartFormSet(CustomInlineFormSet):
     content_errors: ClassVar[Errors] = {}
 
     def get_queryset(self) -> Any:
-        """The rows that the forms belong to, one each, also those deleted since.
+        """Return one row for each form, including rows that were deleted meanwhile.
 
-        The admin shows as many forms as there are rows: with the rows as they are now, what
-        somebody typed into a row that was deleted meanwhile would not be shown again.
+        The admin shows as many forms as there are rows. With the rows as they are now, the text
+        typed into a row that was deleted meanwhile would disappear.
         """
         rows = super().get_queryset()
         if not self.is_bound:
@@ -181,7 +179,7 @@ class PartFormSet(CustomInlineFormSet):
         return [by_key.get(key) or self.model() for key in sent]
 
     def save(self, commit: bool = True) -> Any:
-        """Write all rows together: a long chapter dragged into another order has hundreds."""
+        """Write all rows in bulk: reordering a long chapter changes hundreds."""
         saved = super().save(commit=False)
         if commit:
             delete_all(self.deleted_objects)
@@ -231,7 +229,7 @@ class PartFormSet(CustomInlineFormSet):
 
 
 class QuestionFormSet(PartFormSet):
-    """Deletes no question that learners have answered: its own page does, and says how many."""
+    """Keeps questions that learners have answered; their own page deletes them, with a warning."""
 
     def clean(self) -> None:
         super().clean()

@@ -1,4 +1,4 @@
-"""The parts of a chapter as rows in the admin; rows are dragged into order."""
+"""The parts of a chapter as rows in the admin, reordered by dragging."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class FigureInline(PartInlineMixin, SortableStackedInline):
 
 
 class QuestionInline(PartInlineMixin, SortableStackedInline):
-    """Wording and order; a question's choices, and new questions, have the question's own page."""
+    """Wording and order. Choices and new questions are edited on the question's own page."""
 
     model = Question
     formset = QuestionFormSet
@@ -144,7 +144,7 @@ class MatchingPairInline(PartInlineMixin, SortableStackedInline):
 
 
 class ReadOnlyInlineMixin:
-    """Rows that can be looked at, and nothing else."""
+    """Rows for display only."""
 
     extra = 0
     max_num: int | None = 0

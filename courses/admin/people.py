@@ -1,7 +1,7 @@
-"""Accounts and groups in the admin, where nobody gives more than they have.
+"""Accounts and groups in the admin, where nobody grants more than they have.
 
-Django lets whoever may change users tick `superuser`, give any permission and set anybody's
-password. Here such a person gives and changes what lies within their own rights.
+In Django, whoever may change users may tick `superuser`, grant any permission and set anybody's
+password. Here they grant and change only what lies within their own permissions.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class SetPasswordForm(AdminPasswordChangeForm):
         )
 
     def save(self, commit: bool = True) -> User:
-        user: User = super().save(commit=False)  # Hashes, for which nobody waits to write.
+        user: User = super().save(commit=False)  # Hashes, so outside of the transaction.
         if commit:
-            # With all that ends with the old password, or not at all.
+            # Together with everything that the old password ends, or not at all.
             with transaction.atomic():
                 user.save()
         return user

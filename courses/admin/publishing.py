@@ -52,7 +52,7 @@ class PublishOnSaveAdmin(RefuseStaleMixin, SortableAdminBase, SimpleHistoryAdmin
         super().lock(self.chapter_of(obj))
 
     def before_publishing(self, obj: Any) -> None:
-        """Set right what was just saved; runs in the transaction of the save."""
+        """Fix up what was just saved; runs in the transaction of the save."""
 
     def changeform_view(
         self,
@@ -102,7 +102,7 @@ class PublishOnSaveAdmin(RefuseStaleMixin, SortableAdminBase, SimpleHistoryAdmin
         version_id: str,
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponseBase:
-        """An old state can be read; to bring it back, copy it into the form, which publishes."""
+        """Show a former state. To restore it, copy it into the form, which publishes it."""
         if request.method == "POST":
             return HttpResponseNotAllowed(["GET", "HEAD"])
         response: HttpResponseBase = super().history_form_view(

@@ -1,4 +1,4 @@
-"""Searches for people in the admin."""
+"""Searching for people in the admin."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Forms of the admin hold the database for as long as they write, and no longer.
+"""Admin forms that hold the database's write lock only while they write.
 
-Django's admin opens a transaction before it reads what was sent, and keeps it while all forms are
-validated, passwords hashed, and formulas rendered. SQLite has one writer: all others wait so long.
+Django's admin opens a transaction before it reads the request, and keeps it while all forms are
+validated, passwords hashed and formulas rendered. SQLite has a single writer, so everybody else
+would wait that long.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ HELD_TEXT = (
 
 
 class Stale(Exception):
-    """What was validated is not what the database holds any more; validate it anew."""
+    """The database no longer holds what was validated; validate again."""
 
 
 class ShortWritesMixin:
-    """The transaction of a save begins where its first row is written, in `save_model`.
+    """Begins the transaction of a save where its first row is written, in `save_model`.
 
-    What must hold by then is looked at in `begin_writing`, which raises `Stale` where it does not.
-    What a save found to be missing is rendered between two tries, see `courses.saving`.
+    Conditions that must hold then are checked in `begin_writing`, which raises `Stale` where they
+    do not. What a save found missing is rendered between two tries; see `courses.saving`.
     """
 
     def changeform_view(
@@ -69,7 +70,7 @@ class ShortWritesMixin:
             view: Any = super().delete_view  # type: ignore[misc]
             shown: HttpResponseBase = view(request, object_id, extra_context)
             return shown
-        # As below: without the transaction round all that is looked up for the page.
+        # As below: without a transaction around all the queries of the page.
         inner: Any = self._delete_view  # type: ignore[attr-defined]
         return _tried(request, lambda: inner(request, object_id, extra_context))
 
@@ -80,7 +81,7 @@ class ShortWritesMixin:
         form_url: str,
         extra_context: dict[str, Any] | None,
     ) -> HttpResponseBase:
-        """Validate what was sent, and save it or show it with what is wrong."""
+        """Validate the form, and save it or show it with its errors."""
         # The inner half of Django's view, without its transaction.
         response: HttpResponseBase = self._changeform_view(  # type: ignore[attr-defined]
             request, object_id, form_url, extra_context
@@ -88,7 +89,7 @@ class ShortWritesMixin:
         return response
 
     def begin_writing(self, request: HttpRequest, obj: Any, change: bool) -> None:
-        """Begin the transaction of a save or a deletion; called again, it does nothing."""
+        """Begin the transaction of a save or a deletion; further calls do nothing."""
         if not request.has_begun_writing:  # type: ignore[attr-defined]
             request.writing.enter_context(transaction.atomic())  # type: ignore[attr-defined]
             request.has_begun_writing = True  # type: ignore[attr-defined]
@@ -109,9 +110,10 @@ class ShortWritesMixin:
 
 
 def show_as_sent(request: HttpRequest, held: HeldForm) -> None:
-    """Make of a request for a page what was sent from it earlier, to be shown and not to be saved.
+    """Turn a request for a page into the form that was sent from it earlier, to be shown but not
+    saved.
 
-    A form of it is invalid, see `ShortWritesMixin.get_form`; a view of another kind asks `is_held`.
+    A form of it is invalid, see `ShortWritesMixin.get_form`; other views ask `is_held`.
     """
     request.method = "POST"
     request.POST = held_forms.data_of(held)  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""What can be wrong with content: files that cannot be read, and text that cannot be rendered."""
+"""Errors in content: files that cannot be read, and texts that cannot be rendered."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ContentError(Exception):
 
 
 def describe(errors: Mapping[str, Sequence[SourceError]]) -> list[str]:
-    """Return one text for each error: field, line, column, what is wrong, and the excerpt."""
+    """Return one text for each error: field, line, column, message and excerpt."""
     return [
         f"{field}, {describe_source_error(error)}"
         for field, found in errors.items()

@@ -1,4 +1,4 @@
-"""From the database to content and to files: the exact inverse of the importer."""
+"""From the database to content and files: the exact inverse of the importer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHAPTER_FIELDS = ("slug", "title", "summary", "minutes", "requirements", *PART_T
 
 
 def with_parts(chapters: QuerySet[Chapter]) -> QuerySet[Chapter]:
-    """Fetch chapters with all that `chapter_content` reads, in a constant number of queries."""
+    """Prefetch everything that `chapter_content` reads, in a constant number of queries."""
     return chapters.prefetch_related(
         Prefetch("formulas", Formula.objects.prefetch_related("symbols")),
         "steps",
@@ -43,7 +43,7 @@ def with_parts(chapters: QuerySet[Chapter]) -> QuerySet[Chapter]:
 
 
 def stored_content(chapter: Chapter) -> ChapterContent:
-    """Return the content of a chapter as the database holds it now, read afresh."""
+    """Return the content of a chapter as the database holds it now, without any cache."""
     return chapter_content(with_parts(Chapter.objects.filter(pk=chapter.pk)).get())
 
 
@@ -133,7 +133,7 @@ def _formula(formula: Formula) -> FormulaContent:
     )
 
 
-# The rows that questions may have, with the fields that content shows.
+# The related rows of questions, with the fields that are exported.
 _ROWS = {
     "choices": ("key", "text", "correct", "feedback"),
     "hints": ("value", "feedback"),
@@ -143,7 +143,7 @@ _ROWS = {
 
 
 def _question(question: Question) -> QuestionContent:
-    """Return what the question's kind has; its model says which fields and rows those are."""
+    """Return the fields and rows of the question's kind, as its model lists them."""
     model = QUESTION_MODELS[question.kind]
     data: dict[str, Any] = {}
     for name in model.model_fields:

@@ -1,4 +1,4 @@
-"""Reading and writing a course's folder: YAML beside the listings as real files."""
+"""Reading and writing a course's folder: YAML, with the listings beside it as real files."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def read_folder(path: Path) -> Folder:
 
 
 def read_course(folder: Folder) -> CourseContent:
-    """Return what `course.yaml` says; `FileError` with every problem found in it."""
+    """Return the content of `course.yaml`; `FileError` with every problem found in it."""
     course = _parse(folder, COURSE_FILE, CourseContent)
     if course.slug != folder.path.name:
         raise FileError([_other_name(folder, COURSE_FILE, course.slug)])

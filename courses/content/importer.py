@@ -1,7 +1,7 @@
-"""From files to the database: whole courses, one transaction a chapter, only what changed.
+"""From files to the database: whole courses, one transaction per chapter, only what changed.
 
-A chapter is known by the id in its file (`matching.py`): renamed, in the file or in the admin, it
-is still the same one.
+A chapter is identified by the id in its file (`matching.py`): whether it is renamed in the file or
+in the admin, it remains the same chapter.
 
 A chapter (or a course's own fields) that was edited in the admin since its last import is kept and
 reported, unless the import is forced.
@@ -95,7 +95,7 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one course or chapter, with the reason in words where there is one."""
+    """What was done with one course or chapter, and why."""
 
     name: str
     action: Action
@@ -104,7 +104,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Report:
-    """What an import did, in order."""
+    """The results of an import, in order."""
 
     outcomes: list[Outcome] = field(default_factory=list)
 
@@ -117,7 +117,7 @@ class Report:
 
 
 def load_course(path: Path, force: bool = False, by: User | None = None) -> Report:
-    """Import the course in the folder `path`; mistakes are in the report, chapter by chapter.
+    """Import the course in the folder `path`; errors are in the report, chapter by chapter.
 
     `FileError` where there is no readable `course.yaml`, or where its id and slug disagree.
     """
@@ -153,7 +153,7 @@ def load_course(path: Path, force: bool = False, by: User | None = None) -> Repo
 
 
 def _coming(path: Path, course: CourseContent) -> Coming:
-    """What the course's other files say, for links to chapters that are not imported yet."""
+    """Return the content of the course's other files, for links to chapters not imported yet."""
 
     @cache
     def coming(course_slug: str, chapter_slug: str) -> ChapterContent | None:
@@ -170,7 +170,7 @@ def _coming(path: Path, course: CourseContent) -> Coming:
 def _no_longer_listed(
     course: Course, content: CourseContent, found: Mapping[int, int]
 ) -> Iterable[str]:
-    """Chapters are never deleted by an import: learners' answers hang on them."""
+    """List chapters that the file no longer names; they stay, with learners' answers."""
     imported = course.chapters.exclude(imported_files_hash="").exclude(slug__in=content.chapters)
     return imported.exclude(pk__in=found.values()).values_list("slug", flat=True)
 
@@ -311,7 +311,7 @@ def _save_chapter(
 
 
 def _refresh(chapter: Chapter, by: User | None, coming: Coming) -> Outcome:
-    """The files are as they were; only a newer renderer asks for a new revision."""
+    """Publish a new revision of unchanged files only where the renderer is newer."""
     current = chapter.current_revision
     rendered_anew = False
     if chapter.published and (current is None or current.build_version != BUILD_VERSION):
@@ -324,26 +324,26 @@ def _refresh(chapter: Chapter, by: User | None, coming: Coming) -> Outcome:
 
 
 def _hash_now(chapter: Chapter) -> str:
-    """The hash of a chapter's content; that of a published one stands in its revision."""
+    """Return the hash of a chapter's content; a published chapter's is in its revision."""
     if chapter.published and chapter.current_revision is not None:
         return chapter.current_revision.content_hash
     return content_hash(to_data(stored_content(chapter)))
 
 
 def _is_edited(chapter: Chapter, content: ChapterContent) -> bool:
-    """Edited since the last import, and not into what the files say now."""
+    """Return whether the content was edited since the last import and differs from the file's."""
     hash_now = content_hash(to_data(stored_content(chapter)))
     return hash_now not in {chapter.imported_content_hash, content_hash(to_data(content))}
 
 
 def _refuse_broken_rules(content: ChapterContent, published: bool) -> None:
-    """A key that stands twice could not even be written, so this comes before writing."""
+    """Check the rules before writing: duplicate keys could not be written at all."""
     if broken_rules(content, published):
         build(content, published)  # raises, and with the mistakes in formulas too
 
 
 def write_chapter(chapter: Chapter, content: ChapterContent, files_hash: str = "") -> None:
-    """Make the database hold `content`; rows that are the same already are not written."""
+    """Store `content`; unchanged rows are not written."""
     for name in CHAPTER_FIELDS:
         setattr(chapter, name, getattr(content, name))
     chapter.imported_files_hash = files_hash
@@ -380,9 +380,9 @@ def _sync(
 ) -> dict[Any, Mapping[str, Any]]:
     """Make the rows of `model` equal to those wanted of each parent, by the field `identity`.
 
-    Rows keep their primary key while their identity stays, so that their history goes on.
-    `leave_out` names what of the data are not fields of the row itself. Returns each row with its
-    data, in order. A few statements are made, however many rows there are.
+    Rows keep their primary key while their identity stays, and so their history. `leave_out` names
+    data that are not fields of the row itself. Returns each row with its data, in order. The number
+    of statements is small and does not depend on the number of rows.
     """
     parent_field = _PARENTS[model]
     existing = {
@@ -421,9 +421,9 @@ def _renamed(
     identity: str,
     leave_out: tuple[str, ...],
 ) -> dict[tuple[Any, str], str]:
-    """Return by parent and new name the former name of rows that differ in their name alone.
+    """Return, by parent and new name, the former name of rows that differ only in their name.
 
-    Of several that are alike nobody can say which became which: those are new.
+    Where several are alike, nobody can tell which became which: those count as new.
     """
     given = {
         (parent.pk, data[identity]): {
@@ -446,6 +446,6 @@ def _renamed(
 
 
 def _save(row: models.Model) -> None:
-    """Save with a reason that the row's history shows."""
+    """Save with a reason for the row's history."""
     row._change_reason = CHANGE_REASON  # type: ignore[attr-defined]
     row.save()

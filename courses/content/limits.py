@@ -1,4 +1,4 @@
-"""How long a chapter may be, said to its author."""
+"""Size limits for a chapter, with messages for its author."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ROWS = ("symbols", *QUESTION_ROWS)
 
 
 def exceeded_limits(content: ChapterContent) -> dict[str, list[SourceError]]:
-    """Return what of a chapter is too much, by field path; empty where nothing is."""
+    """Return the limits that a chapter exceeds, by field path."""
     errors: dict[str, list[SourceError]] = {}
     data = content.model_dump()
     parts = {name: len(data[name]) for name in PARTS}

@@ -1,4 +1,4 @@
-"""Which course or chapter of the database a file speaks of: its id says so, not its slug."""
+"""Match a file with its course or chapter in the database: by its id, not by its slug."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ OTHER_ID = (
 
 
 class MismatchError(Exception):
-    """The id and the slug of a file do not belong together; the text says what to do."""
+    """The id and the slug of a file belong to different rows; the text says what to do."""
 
 
 def find(model: type[Course] | type[Chapter], uid: str | None, slug: str) -> Any:
-    """Return the row that a file with this id and slug speaks of; None if it is a new one.
+    """Return the row of a file with this id and slug; None if it is new.
 
-    Without an id the slug decides, also one that a row had before. An id that no row has, with a
-    slug that one has, is a mistake.
+    Without an id the slug decides, including slugs that a row had before. An unknown id with a
+    known slug is an error.
 
     Raises:
-        MismatchError: the id and the slug speak of different rows.
+        MismatchError: the id and the slug belong to different rows.
     """
     named = model.objects.filter(slug=slug).first()
     led_to = None if named else model.find(slug)
@@ -56,7 +56,7 @@ def find(model: type[Course] | type[Chapter], uid: str | None, slug: str) -> Any
 
 
 def repeated_ids(ids: Mapping[str, str | None]) -> dict[str, str]:
-    """Return, by name, what is wrong with ids that stand in more than one file."""
+    """Return, by name, the errors for ids that several files share."""
     problems = {}
     for name, uid in ids.items():
         same = sorted(other for other, value in ids.items() if value == uid and other != name)

@@ -1,4 +1,4 @@
-"""What must hold within one question; each broken rule says what to do about it."""
+"""Validation rules within one question; each message says what to do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Errors = dict[str, list[SourceError]]
 
 
 def question_errors(question: QuestionContent) -> Errors:
-    """Return the broken rules by field path (see `ContentError`); empty when all hold."""
+    """Return the violated rules by field path (see `ContentError`)."""
     errors: Errors = defaultdict(list)
     if isinstance(question, NumericQuestionContent):
         _numeric(question, errors)
@@ -49,7 +49,7 @@ def _add(errors: Errors, field: str, message: str, excerpt: str = "") -> None:
 
 
 def repeated(keys: Iterable[str]) -> list[str]:
-    """Return the keys that stand here again, once for each time."""
+    """Return the duplicate keys, once for each repetition."""
     seen: set[str] = set()
     return [key for key in keys if key in seen or seen.add(key)]  # type: ignore[func-returns-value]
 
@@ -148,7 +148,7 @@ def _output(question: OutputQuestionContent, errors: Errors) -> None:
 
 
 def _python(code: str, field: str, errors: Errors) -> None:
-    """Refuse what Python cannot read. It is compiled, never run."""
+    """Refuse what is not valid Python. It is compiled, never run."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""What must hold between the fields of a chapter; each broken rule says what to do about it."""
+"""Validation rules across the fields of a chapter; each message says what to do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Errors = dict[str, list[SourceError]]
 
 
 def broken_rules(content: ChapterContent, published: bool = True) -> Errors:
-    """Return the broken rules by field path (see `ContentError`); empty when all hold."""
+    """Return the violated rules by field path (see `ContentError`)."""
     errors: Errors = defaultdict(list)
     _unique_keys(content, errors)
     _references(content, errors)
@@ -56,7 +56,7 @@ def _unique_keys(content: ChapterContent, errors: Errors) -> None:
         for key in repeated(keys):
             _add(errors, field, f"“{key}” stands here twice. Give each its own name.")
     _filenames(content.listings, errors)
-    # Named lines are anchors of the page, so two listings may not share one.
+    # Named lines become anchors on the page, so two listings cannot share one.
     seen: set[str] = set()
     for listing in content.listings:
         for line in listing.lines:

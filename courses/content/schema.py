@@ -1,7 +1,7 @@
-"""The course format: what `course.yaml` and `chapter.yaml` hold, field by field, in file order.
+"""The course format: the fields of `course.yaml` and `chapter.yaml`, in file order.
 
-Texts are Markdown with $TeX$ unless a comment says otherwise. `rules.py` holds what one field says
-about another; `yaml_format.py` how it is written down.
+Texts are Markdown with $TeX$ unless a comment says otherwise. `rules.py` has the rules across
+fields, `yaml_format.py` the canonical way to write them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ PART_TEXTS = (
 
 
 class Part(BaseModel):
-    """Exact types, no unknown fields: a misspelt name is an error and never silently lost."""
+    """Strict types, no unknown fields: a misspelt name is an error, never ignored."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -99,7 +99,7 @@ class LineContent(Part):
 
 
 class ListingEntry(Part):
-    """A listing as `chapter.yaml` names it; its code and output lie in files of their own."""
+    """A listing as `chapter.yaml` names it; its code and output are in separate files."""
 
     filename: Filename
     language: Annotated[str, StringConstraints(min_length=1, max_length=40)]
@@ -259,7 +259,7 @@ def to_data(content: Part) -> dict[str, Any]:
     for question in data.get("questions", []):
         if question.get("hints") == []:
             del question["hints"]
-    # Left out while empty, so that chapters written before these were there keep their hash.
+    # Omitted while empty, so that chapters older than these fields keep their hash.
     for name in ("prerequisites", "figures"):
         if name in data and not data[name]:
             del data[name]

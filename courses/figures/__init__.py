@@ -1,7 +1,7 @@
-"""Figures that a learner can move: computed here and drawn as a still, moved by a script.
+"""Interactive figures: computed and drawn here as a still, animated by a script.
 
-Adding a kind: a module in `kinds/`, a module of the same name in `static/js/figures/kinds/`, and
-`npm run build`. Tests then compare the two.
+To add a kind: a module in `kinds/`, a module of the same name in `static/js/figures/kinds/`, and
+`npm run build`. Tests compare the two.
 """
 
 from __future__ import annotations

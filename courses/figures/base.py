@@ -1,8 +1,9 @@
-"""What a kind of figure is: parameters, controls, a model, and a drawing of what the model says.
+"""The interface of a kind of figure: parameters, controls, a model, and a drawing of its result.
 
 The model is a pure function from parameters and the controls' values to a `View`: the geometry, the
-numbers in words, and which of the tasks are solved. It is written twice, here and in
-`static/js/figures/kinds/`; a test compares the two over many states. All else is written once.
+numbers as text, and which goals are reached. It is implemented twice, here and in
+`static/js/figures/kinds/`; a test compares the two over many states. Everything else is implemented
+once.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ STEP_DECIMALS = 9
 
 
 class Parameters(BaseModel):
-    """What an author gives a figure: exact types, no unknown names, finite numbers."""
+    """The author's parameters of a figure: strict types, no unknown names, finite numbers."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A slider. What it stands at is written by the view's text of its key.
+    """A slider. Its current value is shown as the view's text under its key.
 
-    Browsers let sliders stand only at whole steps from `low`: `start` is the one next to `value`.
+    Browsers only allow whole steps from `low`: `start` is the one nearest to `value`.
     """
 
     key: str
@@ -49,7 +50,7 @@ class Range:
     def of_powers(
         cls, key: str, label: str, low: float, high: float, step: float, value: float
     ) -> Range:
-        """A slider of the decimal logarithm that can stand exactly at `value`.
+        """A slider of the decimal logarithm that can be at exactly `value`.
 
         `low`, `high` and `value` are the numbers themselves, `step` is one of the logarithm. The
         steps are counted from `value`, so the slider may end less than a step above `low`.
@@ -67,7 +68,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A list of which one is chosen: pairs of a value and its label in plain text."""
+    """A drop-down list: pairs of a value and its label in plain text."""
 
     key: str
     label: str  # HTML
@@ -83,7 +84,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A box to tick."""
+    """A checkbox."""
 
     key: str
     label: str  # HTML
@@ -110,7 +111,7 @@ class Readout:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """Something to find out by moving the controls; `found` is what it teaches."""
+    """Something to find out by moving the controls; `found` says what it teaches."""
 
     key: str
     text: str  # HTML
@@ -119,7 +120,7 @@ class Goal:
 
 @dataclass(slots=True)
 class View:
-    """What a figure shows in one state. Lines and points are in the values of their planes."""
+    """The contents of a figure in one state. Lines and points are in the values of their planes."""
 
     lines: dict[str, list[Point]] = field(default_factory=dict)
     points: dict[str, Point] = field(default_factory=dict)
@@ -131,26 +132,26 @@ AnyParameters = TypeVar("AnyParameters", bound=Parameters)
 
 
 class FigureKind(ABC, Generic[AnyParameters]):
-    """One kind of figure. A module of `courses.figures.kinds` makes it known by existing."""
+    """One kind of figure; its module in `courses.figures.kinds` registers it."""
 
     name: ClassVar[str]
     parameters: ClassVar[type[Parameters]]
 
     @abstractmethod
     def controls(self, given: AnyParameters) -> Sequence[Control]:
-        """Return what can be moved; the controls' values are the state that is drawn."""
+        """Return the controls; their initial values are the state that is drawn."""
 
     @abstractmethod
     def readouts(self, given: AnyParameters) -> Sequence[Readout]:
-        """Return the numbers that stand beside the picture."""
+        """Return the numbers beside the picture."""
 
     @abstractmethod
     def goals(self, given: AnyParameters) -> Sequence[Goal]:
-        """Return what to try: where the law shows, and where it breaks."""
+        """Return the goals: where the law shows, and where it breaks."""
 
     @abstractmethod
     def view(self, given: AnyParameters, state: State) -> View:
-        """Return what the figure shows in a state."""
+        """Return the contents of the figure in a state."""
 
     @abstractmethod
     def draw(self, given: AnyParameters, view: View, key: str) -> Drawing:
@@ -161,10 +162,10 @@ class FigureKind(ABC, Generic[AnyParameters]):
         """Return the picture in plain words, with its numbers."""
 
     def script_data(self, given: AnyParameters) -> dict[str, Any]:
-        """Return what the script's model is given: the parameters, and data if there are any."""
+        """Return the input of the script's model: the parameters, and data if there are any."""
         return given.model_dump()
 
 
 def initial_state(controls: Sequence[Control]) -> dict[str, Value]:
-    """Return the state in which a figure stands on the page and in print."""
+    """Return the state of the figure on the page and in print."""
     return {control.key: control.start for control in controls}

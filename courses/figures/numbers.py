@@ -1,7 +1,7 @@
-"""How figures write numbers. `static/js/figures/numbers.js` has the same functions.
+"""Formatting of numbers in figures. `static/js/figures/numbers.js` has the same functions.
 
-Keep both equal: a page is drawn here and moved there, and a number must not change its looks when
-the script starts.
+Keep both identical: a page is rendered here and updated there, and a number must not change its
+format when the script starts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LOWEST_PLAIN_EXPONENT, HIGHEST_PLAIN_EXPONENT = -4, 5
 
 
 def fixed(value: float, decimals: int) -> str:
-    """Return a number with so many decimals, and never a minus sign before zero.
+    """Format a number with a fixed number of decimals, without a minus sign before zero.
 
     Halves are rounded up, as browsers do; Python's own formatting rounds them to even.
     """
@@ -30,12 +30,12 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def power(exponent: int) -> str:
-    """Return `10` raised to a whole number: 10⁻⁶."""
+    """Format a power of ten: 10⁻⁶."""
     return "10" + str(exponent).translate(_SUPERSCRIPTS)
 
 
 def shown(value: float, digits: int = 4) -> str:
-    """Return a number with so many significant digits: 0.02739, 12.00, 1.20 × 10⁻⁶."""
+    """Format a number with a number of significant digits: 0.02739, 12.00, 1.20 × 10⁻⁶."""
     if value == 0:
         return "0"
     sign = MINUS if value < 0 else ""
@@ -53,10 +53,10 @@ def shown(value: float, digits: int = 4) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share of one as per cent: 8.80%."""
+    """Format a fraction as a percentage: 8.80%."""
     return f"{shown(100 * share, 3)}%"
 
 
 def row(values: Iterable[float], decimals: int = 3) -> str:
-    """Return a row of numbers: (0.365, 0.730)."""
+    """Format a row of numbers: (0.365, 0.730)."""
     return f"({', '.join(fixed(value, decimals) for value in values)})"

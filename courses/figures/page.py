@@ -1,4 +1,4 @@
-"""A figure as the page has it: the still picture, its controls and numbers, the script's data."""
+"""A figure for the page: the still picture, its controls and numbers, the script's data."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ RANGE_ATTRIBUTES = {"low": "low", "high": "high", "step": "step", "value": "star
 def figure_page(
     key: str, kind: str, title: str, parameters: Mapping[str, Any], state: Mapping[str, Any] = {}
 ) -> dict[str, Any]:
-    """Return what the template `_figure.html` shows of a figure.
+    """Return the context of the template `_figure.html`.
 
-    `state` moves controls from where they would stand. `FigureError` if kind or parameters are not
-    right.
+    `state` overrides the controls' initial values. `FigureError` if the kind or the parameters are
+    invalid.
     """
     found, given = read(kind, parameters)
     controls = found.controls(given)
@@ -51,12 +51,12 @@ def figure_page(
 
 
 def _label(markup: str) -> str:
-    """Return a text of a kind with its symbols kept from translators."""
+    """Mark the symbols in a kind's text as not for translation."""
     return markup.replace("<var", '<var translate="no"')
 
 
 def _groups(controls: Sequence[Control], view: View) -> list[dict[str, Any]]:
-    """Controls by the name of their group, in order; those without one come first."""
+    """Group controls by their group's name, in order; ungrouped ones come first."""
     ordered = sorted(controls, key=lambda control: control.group != "")
     return [
         {"name": name, "controls": [_control(control, view) for control in group]}
@@ -72,7 +72,7 @@ def _control(control: Control, view: View) -> dict[str, Any]:
         "value": control.start,
     }
     if control.kind == "range":
-        # As text: templates would write 0.05 in the way of the reader's language.
+        # As text: templates would localise 0.05.
         for name, attribute in RANGE_ATTRIBUTES.items():
             entry[name] = f"{getattr(control, attribute):.10g}"
         entry["text"] = view.texts[control.key]

@@ -1,4 +1,4 @@
-"""Which kinds there are: one for each module of `courses.figures.kinds`."""
+"""The registry of kinds: one for each module of `courses.figures.kinds`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FigureError(ValueError):
 
 @cache
 def kinds() -> dict[str, FigureKind[Any]]:
-    """Return every kind by its name, in the order of the names."""
+    """Return all kinds by name, in alphabetical order."""
     found: dict[str, FigureKind[Any]] = {}
     for module_info in pkgutil.iter_modules(kinds_package.__path__):
         module = importlib.import_module(f"{kinds_package.__name__}.{module_info.name}")
@@ -36,7 +36,7 @@ def kinds() -> dict[str, FigureKind[Any]]:
 
 
 def read(kind: str, parameters: Mapping[str, Any]) -> tuple[FigureKind[Any], Parameters]:
-    """Return a figure's kind with its parameters, checked; `FigureError` if they are not right."""
+    """Return a figure's kind with its validated parameters; `FigureError` if they are invalid."""
     if kind not in kinds():
         raise FigureError(
             "kind", f"There is no kind of figure “{kind}”. There are: {', '.join(kinds())}."
@@ -53,7 +53,7 @@ def read(kind: str, parameters: Mapping[str, Any]) -> tuple[FigureKind[Any], Par
 
 
 def in_order(kind: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters in the order of their kind: databases do not keep the order of JSON."""
+    """Return parameters in their kind's order: databases do not keep the order of JSON keys."""
     known = list(kinds()[kind].parameters.model_fields) if kind in kinds() else []
     unknown = sorted(set(parameters) - set(known))
     return {name: parameters[name] for name in [*known, *unknown] if name in parameters}

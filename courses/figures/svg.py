@@ -1,7 +1,7 @@
-"""Drawings as inline SVG: classes instead of styles, a title and a description, nothing by hand.
+"""Drawings as inline SVG: classes instead of styles, a title and a description.
 
-What moves has a name, `data-part`; the script finds it by that and gives it its new geometry. What
-stands in a plane's box is clipped to it, so that curves may leave their axes.
+Moving elements have a name, `data-part`, by which the script finds them. Elements in a plane are
+clipped to its box, so curves may leave their axes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How an account's name is found and what it looks like; and what is kept of deleted ones."""
+"""Lookup keys of account names, and what is kept of deleted accounts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.db import models
 
 
 class AccountName(models.Model):
-    """Beside each account; `courses.accounts.names` writes it whenever an account is saved."""
+    """One for each account; `courses.accounts.names` updates it whenever the account is saved."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,
@@ -37,7 +37,7 @@ class AccountName(models.Model):
 
 
 class DeletedAccount(models.Model):
-    """Beside the row of a deleted account whose work is kept for a while, without the name."""
+    """Marks a deleted account whose work is kept for a while, without its name."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,

@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Edition(models.Model):
-    """One row. Its number grows whenever anything changes that a visitor without account reads."""
+    """A single row. Its number grows whenever anything changes on a public page."""
 
     ONLY_ID = 1
 

@@ -1,4 +1,4 @@
-"""Figures of a chapter: which kind, with which parameters, and where it stands."""
+"""Figures of a chapter: kind, parameters and position."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .validators import validate_key
 class Figure(models.Model):
     """One figure. Its kind computes and draws it from `parameters` (see `courses.figures`).
 
-    `part` is the place that it follows: a part of the chapter, or one thing in it. `links` are the
-    things that light up together with it. Both name places as links do, without the sharp sign.
+    `part` is the anchor that it follows: a part of the chapter, or one item in it. `links` are the
+    anchors that light up together with it. Both are written as in links, without the hash sign.
     """
 
     chapter = models.ForeignKey(Chapter, on_delete=models.CASCADE, related_name="figures")

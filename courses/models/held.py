@@ -1,4 +1,4 @@
-"""A form that came when its author's session had ended: kept until they are signed in again."""
+"""Forms sent after their author's session had ended, kept until they sign in again."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from django.db import models
 
 
 class HeldForm(models.Model):
-    """What was sent with one form, for the account that had opened it and nobody else.
+    """One form as it was sent, for the account that had opened it and nobody else.
 
-    `content` is the form's fields as JSON, compressed. Nothing is ever done with it by itself.
+    `content` is the form's fields as compressed JSON. It is never applied without its author.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

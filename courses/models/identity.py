@@ -1,4 +1,4 @@
-"""What a course or chapter is known by: an id that never changes, and the addresses it had."""
+"""The identity of a course or chapter: an id that never changes, and its former addresses."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ OLD = "old_slugs__slug"
 
 
 class SlugTakenError(ValueError):
-    """A slug at which readers still look for something else."""
+    """A slug under which readers still look for something else."""
 
 
 class Addressed(models.Model):
-    """Has a slug that may change. The old ones lead here until somebody deletes them.
+    """Has a slug that may change. Former slugs redirect here until somebody deletes them.
 
-    `uid` is the id in its file: by it, and not by the slug, an import knows what it has before it.
+    `uid` is the id in its file: an import finds the row by it, not by the slug.
     """
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -38,7 +38,7 @@ class Addressed(models.Model):
 
     @classmethod
     def find(cls, slug: str) -> Any:
-        """Return what has this slug, or had it last; None if nothing did."""
+        """Return the row that has this slug, or had it last; None if none did."""
         named = cls._default_manager.filter(slug=slug).first()
         return named or cls._default_manager.filter(**{OLD: slug}).first()
 
@@ -48,10 +48,10 @@ class Addressed(models.Model):
             raise ValidationError({"slug": TAKEN.format(slug=self.slug, title=other)})
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save, and keep the slug that this changes as an old one.
+        """Save, and keep the former slug.
 
         Raises:
-            SlugTakenError: the slug is an old one of another row.
+            SlugTakenError: the slug is a former one of another row.
         """
         with transaction.atomic():
             if other := self._other_at(self.slug):
@@ -72,7 +72,7 @@ class Addressed(models.Model):
 
 
 class OldSlug(models.Model):
-    """A slug that something had before; its address leads to what has another now."""
+    """A former slug; its address redirects to the row that had it."""
 
     slug = models.CharField(max_length=100, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,4 +1,4 @@
-"""Learners, their answers, and what they have completed. None of it changes when authors edit."""
+"""Learners, their answers and completions. Nothing here changes when authors edit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .revision import ChapterRevision
 
 
 class Learner(models.Model):
-    """Whoever learns: a session without an account (`user` empty) or an account."""
+    """A learner: an account, or a session without one (`user` empty)."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.OneToOneField(

@@ -50,7 +50,7 @@ class FormulaSymbol(models.Model):
 
 
 class DerivationStep(models.Model):
-    """One step; `formula` and `line` name, by key, the formula and code line it stands for."""
+    """One step; `formula` and `line` are the keys of the formula and the code line it matches."""
 
     chapter = models.ForeignKey(Chapter, on_delete=models.CASCADE, related_name="steps")
     key = models.CharField(max_length=80, validators=[validate_key])
@@ -97,7 +97,7 @@ class MechanismStep(models.Model):
 
 
 class Listing(models.Model):
-    """A program, what it prints, and its named lines `[{"key": str, "line": int from 1}, ...]`."""
+    """A program, its output, and its named lines `[{"key": str, "line": int from 1}, ...]`."""
 
     chapter = models.ForeignKey(Chapter, on_delete=models.CASCADE, related_name="listings")
     filename = models.CharField(max_length=100, validators=[validate_filename])

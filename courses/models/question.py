@@ -101,7 +101,7 @@ class Choice(models.Model):
 
 
 class OrderingItem(models.Model):
-    """One step of a question that asks for an order; the right order is that of positions."""
+    """One item of an ordering question; the positions are the right order."""
 
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="items")
     key = models.CharField(max_length=40, validators=[validate_key])
@@ -123,7 +123,7 @@ class OrderingItem(models.Model):
 
 
 class MatchingPair(models.Model):
-    """Two sides that belong together; with an empty left side, a right one that fits nothing."""
+    """A matching pair of two sides; an empty left side makes the right side a distractor."""
 
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="pairs")
     key = models.CharField(max_length=40, validators=[validate_key])
@@ -148,7 +148,7 @@ class MatchingPair(models.Model):
 
 
 class NumericHint(models.Model):
-    """Feedback for one foreseen wrong answer: a number, or what a program would print."""
+    """Feedback for an anticipated wrong answer: a number, or a program's output."""
 
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="hints")
     value = models.TextField(max_length=500)

@@ -11,11 +11,11 @@ from .course import Chapter
 
 
 class ImmutableError(TypeError):
-    """A row that must stay as it was written was saved again."""
+    """An immutable row was saved again."""
 
 
 class MathStylesheet(models.Model):
-    """The classes that one rendering of formulas needs; its hash is its address."""
+    """The classes of one rendering of formulas, addressed by its hash."""
 
     hash = models.CharField(max_length=64, unique=True)
     css = models.TextField()
@@ -28,7 +28,7 @@ class ChapterRevision(models.Model):
     """A chapter as published: source (`content`), page as HTML pieces, answers for the server.
 
     `question_versions` maps each question's key to a hash of what decides whether an answer is
-    right. An attempt counts while its question's version is this one: wording may change freely.
+    right. An attempt counts while its question has this version; wording may change freely.
     """
 
     chapter = models.ForeignKey(Chapter, on_delete=models.CASCADE, related_name="revisions")

@@ -1,1 +1,1 @@
-"""The reading pages: views, what they query, and what is kept of them between requests."""
+"""The reading pages: views, queries, and the caches behind them."""

@@ -1,4 +1,4 @@
-"""Addresses that a course or chapter had before lead to where it is now."""
+"""Former addresses of courses and chapters redirect to the present ones."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from courses.models import Chapter, Course
 from courses.pages import preview
 
 View = Callable[..., HttpResponseBase]
-# A browser that kept a redirect for good would turn in circles once a slug was taken back.
+# Not cached: once a slug is taken back, browsers would redirect in circles.
 KEPT_SECONDS = 600
 
 
 def current_chapter(slug: str) -> Chapter | None:
-    """Return the published chapter that had this slug before; None if there is none."""
+    """Return the published chapter that formerly had this slug; None if there is none."""
     chapters = Chapter.objects.filter(published=True, current_revision__isnull=False)
     return chapters.filter(old_slugs__slug=slug).select_related("course").first()
 
 
 def moved(url: str, method: str) -> HttpResponse:
-    """Lead to `url` for good: 301 for what is read, 308 for what must arrive as it was sent."""
+    """Redirect permanently to `url`: 301 for reads, 308 for requests with a body."""
     is_read = method in {"GET", "HEAD"}
     status = HTTPStatus.MOVED_PERMANENTLY if is_read else HTTPStatus.PERMANENT_REDIRECT
     headers = {"Location": url, "Cache-Control": f"max-age={KEPT_SECONDS}"}
@@ -33,10 +33,10 @@ def moved(url: str, method: str) -> HttpResponse:
 
 
 def follows_old_addresses(view: View) -> View:
-    """Let a view of a course or chapter that is not at its address lead to where it is.
+    """Make a view of a course or chapter redirect from former addresses.
 
     The view's arguments are `course_slug` and, for chapters, `chapter_slug`. Browsers keep the
-    place in the page (`#...`) that they asked for.
+    fragment (`#...`) of the request.
     """
 
     @wraps(view)
@@ -58,7 +58,7 @@ def follows_old_addresses(view: View) -> View:
 def _current_slugs(
     request: HttpRequest, course_slug: str, chapter_slug: str | None
 ) -> dict[str, str]:
-    """Return the slugs under which the same is found now; empty where nothing is."""
+    """Return the present slugs; empty where nothing is found."""
     course = Course.find(course_slug)
     if course is None or chapter_slug is None:
         return {} if course is None else {"course_slug": course.slug}

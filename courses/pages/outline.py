@@ -1,6 +1,6 @@
-"""What a chapter's page can be entered by: its sections with the places in them, and its symbols.
+"""The outline of a chapter's page: its sections with the items in them, and its symbols.
 
-Both are computed from a published page alone, so old revisions have them too.
+Both are computed from the published page alone, so old revisions have them too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from courses.search.markup import passages, readable
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """A section or something in it; `id` is its anchor."""
+    """A section or an item in it; `id` is its anchor."""
 
     id: str
     title: str
@@ -25,7 +25,7 @@ class OutlineEntry:
 
 @dataclass(slots=True)
 class Meaning:
-    """What a symbol stands for, and the formulas (key, number, title) in which it does."""
+    """One meaning of a symbol, and the formulas (key, number, title) that use it."""
 
     name: str
     shape: str
@@ -42,7 +42,7 @@ class Symbol:
 
 
 def outline_of(page: Mapping[str, Any]) -> tuple[OutlineEntry, ...]:
-    """Return the sections of a page in order, each with the places inside it."""
+    """Return the sections of a page in order, each with its items."""
     return tuple(
         OutlineEntry(heading["id"], heading["title"], tuple(_inside(page, heading["id"])))
         for heading in page["headings"]
@@ -66,10 +66,10 @@ def _inside(page: Mapping[str, Any], section: str) -> Iterator[OutlineEntry]:
 
 
 def symbols_of(page: Mapping[str, Any]) -> list[Symbol]:
-    """Return the symbols of all formulas, each once: letters first, Greek ones next, signs last.
+    """Return the symbols of all formulas, once each: Latin letters, then Greek ones, then signs.
 
-    The same sign may mean different things in different formulas (the sigma of a variance and that
-    of an activation): it is listed once, with each meaning and where it has it.
+    A sign may mean different things in different formulas (the sigma of a variance and that of an
+    activation): it is listed once, with each meaning and where it applies.
     """
     symbols: dict[str, Symbol] = {}
     for formula in page["formulas"]:

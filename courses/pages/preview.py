@@ -1,4 +1,4 @@
-"""A chapter that is not published, as its authors see it: built the same way, stored nowhere."""
+"""Preview of an unpublished chapter for its authors: built as for publishing, stored nowhere."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from courses.subpath import all_below_site
 
 
 def may_preview(request: HttpRequest) -> bool:
-    """Whether this visitor may see chapters that are not published."""
+    """Return whether this visitor may see unpublished chapters."""
     return request.user.is_authenticated and request.user.has_perm("courses.change_chapter")
 
 
 def chapter_preview(course_slug: str, chapter_slug: str) -> ChapterPage | None:
-    """Return the page that publishing would make of a chapter; None if learners see it, or none is.
+    """Return the page that publishing would make of a chapter; None if it is published or missing.
 
     Its revision is not saved. Raises `ContentError` where the draft has mistakes, `RenderError`
     where the renderer fails.
@@ -41,7 +41,7 @@ def chapter_preview(course_slug: str, chapter_slug: str) -> ChapterPage | None:
         answers=all_below_site(built.answers),
         question_versions=built.question_versions,
         build_version=BUILD_VERSION,
-        # Named by its own hash, it is the same row that publishing would write.
+        # Content-addressed: publishing would write the same row.
         stylesheet=services.store_stylesheet(built.css, built.css_hash),
     )
     shown = list(queries.published_chapters().filter(course=chapter.course))

@@ -1,8 +1,7 @@
-"""Pages that are the same for every visitor of whom nothing is known.
+"""Pages that are the same for every anonymous visitor without a session.
 
-Such a page holds no token of a form: what it sends is known to come from it by what the browser
-says of the sender (`learnml.middleware.same_origin`). That makes it one page for all, which can be
-kept.
+Such a page holds no CSRF token: its forms are recognised by the browser's own headers
+(`learnml.middleware.same_origin`). So it is one page for everybody, which can be cached.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ View: TypeAlias = Callable[..., HttpResponseBase]
 
 
 def is_unknown_visitor(request: HttpRequest) -> bool:
-    """Return whether nothing that the browser sent could make the page this visitor's own.
+    """Return whether no cookie could make the page this visitor's own.
 
-    A session, messages, anything unheard of: each is a cookie. The theme is no secret, and the
-    token's cookie is not read by a page without forms' tokens.
+    A session, messages and anything unknown arrive as cookies. The theme is not private, and the
+    CSRF cookie is not used by a page without tokens.
     """
     return request.COOKIES.keys() <= {THEME_COOKIE, settings.CSRF_COOKIE_NAME}
 
 
 def public_page(view: View) -> View:
-    """Mark a view whose page is the same for all unknown visitors, and its answers to them."""
+    """Mark a view whose page is the same for all unknown visitors, and its responses to them."""
 
     @wraps(view)
     def marked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -1,8 +1,8 @@
-"""What reads: the pages of courses and chapters, with a learner's progress beside them.
+"""Read queries for the pages of courses and chapters, with a learner's progress.
 
-`learner` arguments are what `learners.learner_lookup(request, prefix="learner__")` returns: filter
-arguments, or None for a visitor of whom nothing is known. Each function needs a number of queries
-that does not grow with courses, chapters or attempts.
+`learner` arguments are the result of `learners.learner_lookup(request, prefix="learner__")`: filter
+arguments, or None for an unknown visitor. The number of queries of each function does not grow with
+courses, chapters or attempts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ChapterState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChapterEntry:
-    """A chapter in a list, with `done` of `total` questions answered right."""
+    """A chapter in a list, with `done` of `total` questions answered correctly."""
 
     chapter: Chapter
     state: ChapterState
@@ -51,7 +51,7 @@ class ChapterEntry:
 
 @dataclass(frozen=True, slots=True)
 class CourseEntry:
-    """A course in a list, with `done` of `total` chapters completed and what comes next."""
+    """A course in a list, with `done` of `total` chapters completed, and the next chapter."""
 
     course: Course
     chapters: list[ChapterEntry]
@@ -62,7 +62,7 @@ class CourseEntry:
 
 @dataclass(frozen=True, slots=True)
 class ChapterLink:
-    """A chapter of the same course, as the chapter page lists it."""
+    """A chapter of the same course, for the chapter page's list."""
 
     chapter: Chapter
     completed: bool
@@ -70,7 +70,7 @@ class ChapterLink:
 
 @dataclass(frozen=True, slots=True)
 class ChapterPage:
-    """All that the page of one chapter shows, but for panels."""
+    """Everything that a chapter's page shows, except panels."""
 
     course: Course
     chapter: Chapter
@@ -84,7 +84,7 @@ class ChapterPage:
 
 
 def published_chapters() -> QuerySet[Chapter]:
-    """Return the chapters that learners may see, each with its course, without long texts."""
+    """Return the published chapters, each with its course, without long texts."""
     return (
         Chapter.objects.filter(published=True, current_revision__isnull=False)
         .select_related("course")
@@ -97,7 +97,7 @@ def published_chapters() -> QuerySet[Chapter]:
 
 
 def course_entries(learner: LearnerLookup, course_slug: str | None = None) -> list[CourseEntry]:
-    """Return the courses that have published chapters (or the one named), in order."""
+    """Return the courses that have published chapters, or the one named, in order."""
     chapters = published_chapters().annotate(
         question_versions=F("current_revision__question_versions"),
         summary_html=KeyTextTransform("summary_html", "current_revision__page"),
@@ -125,7 +125,7 @@ def course_entries(learner: LearnerLookup, course_slug: str | None = None) -> li
 
 
 def featured_chapter(courses: Sequence[CourseEntry]) -> Chapter | None:
-    """Return what to read next: the first chapter not completed, else the first of all."""
+    """Return the chapter to read next: the first not completed, otherwise the first."""
     for course in courses:
         if course.next_chapter is not None:
             return course.next_chapter
@@ -133,7 +133,7 @@ def featured_chapter(courses: Sequence[CourseEntry]) -> Chapter | None:
 
 
 def is_begun(courses: Sequence[CourseEntry], chapter: Chapter | None) -> bool:
-    """Whether the learner has answered something in this chapter."""
+    """Return whether the learner has answered something in this chapter."""
     return any(
         entry.chapter == chapter and entry.state is not ChapterState.NOT_STARTED
         for course in courses
@@ -144,7 +144,7 @@ def is_begun(courses: Sequence[CourseEntry], chapter: Chapter | None) -> bool:
 def chapter_page(course_slug: str, chapter_slug: str, learner: LearnerLookup) -> ChapterPage | None:
     """Return the page of a published chapter, None if there is none.
 
-    Two queries at most, and a third where this process has not shown the revision before.
+    At most two queries, and a third where the revision is not in this process's page cache.
     """
     chapters = list(_chapters_of(course_slug, learner))
     place = next((n for n, chapter in enumerate(chapters) if chapter.slug == chapter_slug), None)
@@ -172,7 +172,7 @@ def chapter_page(course_slug: str, chapter_slug: str, learner: LearnerLookup) ->
 
 
 def _chapters_of(course_slug: str, learner: LearnerLookup) -> QuerySet[Any]:
-    """Return a course's chapters with their revisions, these without their long fields."""
+    """Return a course's chapters with their revisions, without the long fields of these."""
     return (
         published_chapters()
         .select_related("course", "current_revision__stylesheet")
@@ -197,7 +197,7 @@ def _completed(learner: LearnerLookup) -> Exists | Value:
 
 @dataclass(slots=True)
 class _Progress:
-    """What one learner did, by chapter: right answers as (key, version), begun, completed."""
+    """One learner's progress by chapter: right answers as (key, version), begun, completed."""
 
     right: dict[int, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
     begun: set[int] = field(default_factory=set)

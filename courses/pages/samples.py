@@ -1,4 +1,4 @@
-"""The numbers that the home page begins with; its script computes the same for other rows."""
+"""The example of the home page; its script computes the same for other rows."""
 
 from __future__ import annotations
 

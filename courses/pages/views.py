@@ -1,4 +1,4 @@
-"""The pages that learners read and the forms they send; what they do is in services and queries."""
+"""The pages that learners read and the forms they send; services and queries do the work."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TOO_MANY_ANSWERS = (
 
 
 class BrokenDraft(Http404):
-    """A chapter that is not published and cannot be built as it is; `problems` are its mistakes."""
+    """A chapter that is not published and cannot be built; `problems` lists its mistakes."""
 
     def __init__(self, error: ContentError | RenderError) -> None:
         super().__init__("This draft has mistakes.")
@@ -55,7 +55,7 @@ class BrokenDraft(Http404):
 
 
 class SeeOther(HttpResponse):
-    """303: look at the result with a GET, so that loading it again sends nothing twice."""
+    """303: show the result with a GET, so that reloading does not send the form again."""
 
     status_code = 303
 
@@ -70,7 +70,7 @@ def _lookup(request: HttpRequest) -> dict[str, Any] | None:
 @require_safe
 @public_page
 def home(request: HttpRequest) -> HttpResponseBase:
-    """All courses, and what to read next."""
+    """All courses, and the chapter to read next."""
     courses = queries.course_entries(_lookup(request))
     featured = queries.featured_chapter(courses)
     context = {
@@ -84,7 +84,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
 
 @require_safe
 def dashboard(request: HttpRequest) -> HttpResponseBase:
-    """The learner's progress, also that of a session without an account."""
+    """The learner's progress, including that of a session without an account."""
     context = {
         "courses": queries.course_entries(_lookup(request)),
         "panels": panels.panels_for("dashboard", request),
@@ -97,7 +97,7 @@ def dashboard(request: HttpRequest) -> HttpResponseBase:
 @public_page
 @follows_old_addresses
 def course(request: HttpRequest, course_slug: str) -> HttpResponseBase:
-    """One course's contents."""
+    """The contents of one course."""
     entry = next(iter(queries.course_entries(_lookup(request), course_slug)), None)
     # A course without published chapters has a page too, which says so.
     found = entry.course if entry else get_object_or_404(Course, slug=course_slug)
@@ -114,7 +114,7 @@ def course(request: HttpRequest, course_slug: str) -> HttpResponseBase:
 
 
 def _unwrapped(text: str) -> str:
-    """Return the paragraphs of a text whose lines were broken where it was written."""
+    """Return the paragraphs of a text without its hard line breaks."""
     paragraphs = re.split(r"(?:\r?\n[ \t]*){2,}", text.strip())
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
@@ -123,14 +123,14 @@ def _unwrapped(text: str) -> str:
 @public_page
 @follows_old_addresses
 def chapter(request: HttpRequest, course_slug: str, chapter_slug: str) -> HttpResponseBase:
-    """One chapter, as last published, with the learner's answers; for authors also a draft."""
+    """One chapter as published, with the learner's answers; for authors also unpublished ones."""
     try:
         found = _found(request, course_slug, chapter_slug)
     except BrokenDraft as error:
         return render(request, "courses/broken_draft.html", {"problems": error.problems})
     whole = _chapter_response(request, found, _quiz(request, found))
     response = with_etag(request, whole, personal=_lookup(request) is not None)
-    # An answer without a body too: a browser puts its policy in the place of the kept page's.
+    # On a 304 too: its policy replaces that of the cached page.
     _allow_formulas_styles(response, found)
     return response
 
@@ -140,7 +140,7 @@ def chapter(request: HttpRequest, course_slug: str, chapter_slug: str) -> HttpRe
 def answer(
     request: HttpRequest, course_slug: str, chapter_slug: str, question_key: str
 ) -> HttpResponseBase:
-    """Check an answer: 303 back to the question, or its fragment for a script that fetches."""
+    """Check an answer: 303 back to the question, or the question's fragment for a script."""
     found = _found(request, course_slug, chapter_slug)
     if question_key not in found.revision.answers:
         raise Http404("The chapter has no such question.")
@@ -169,7 +169,7 @@ def answer(
 def listing(
     request: HttpRequest, course_slug: str, chapter_slug: str, filename: str
 ) -> HttpResponseBase:
-    """A listing's program as a file to keep."""
+    """A listing's program as a download."""
     found = _found(request, course_slug, chapter_slug)
     for entry in found.revision.page["listings"]:
         if entry["filename"] == filename:
@@ -183,7 +183,7 @@ def listing(
 
 @require_safe
 def math_css(request: HttpRequest, stylesheet_hash: str) -> HttpResponseBase:
-    """The classes of one rendering's formulas; its address changes with its content."""
+    """The stylesheet of one rendering's formulas, addressed by its content."""
     stylesheet = get_object_or_404(MathStylesheet, hash=stylesheet_hash)
     return HttpResponse(
         stylesheet.css,
@@ -194,7 +194,7 @@ def math_css(request: HttpRequest, stylesheet_hash: str) -> HttpResponseBase:
 
 @require_safe
 def favicon(request: HttpRequest) -> HttpResponseBase:
-    """Lead to the site's mark; programs that read no page ask for this address unasked."""
+    """Redirect to the site's icon: programs that read no page ask for this address."""
     response = HttpResponsePermanentRedirect(static("img/favicon.ico"))
     # The mark's own address changes with it.
     response["Cache-Control"] = "public, max-age=86400"
@@ -203,7 +203,7 @@ def favicon(request: HttpRequest) -> HttpResponseBase:
 
 @require_POST
 def theme(request: HttpRequest) -> HttpResponseBase:
-    """Keep the chosen theme in a cookie and go back to where it was chosen."""
+    """Store the chosen theme in a cookie and return to the page it was chosen on."""
     target = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(
         target, allowed_hosts={request.get_host()}, require_https=request.is_secure()
@@ -265,9 +265,9 @@ def _chapter_response(
 
 
 def _formulas_styles(found: ChapterPage) -> SafeString:
-    """Return the classes of a page's formulas, for an element of the page: they are its alone.
+    """Return the classes of a page's formulas, to be inlined in the page.
 
-    In the page they cost no request, and their names, which the formulas repeat, few bytes.
+    Inlined, they cost no request, and few bytes, since the formulas repeat their names.
     """
     stylesheet = found.revision.stylesheet
     # Written by the renderer, from properties and values that it has checked.
@@ -296,7 +296,7 @@ def _shown(
     problem: Problem | None = None,
     status: int = HTTPStatus.OK,
 ) -> HttpResponse:
-    """Show a question after an answer the way it was asked for: as a fragment, or in its page."""
+    """Show a question after an answer in the form that was asked for: a fragment, or its page."""
     quiz = _quiz(request, found, problem)
     if not _is_fetch(request):
         return _chapter_response(request, found, quiz, status)

@@ -1,4 +1,4 @@
-"""Named requirements of a chapter, and its completion: written exactly once, never taken away."""
+"""Named requirements of a chapter, and its completion: written once, never revoked."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ QUIZ = "quiz"
 
 
 def mark_met(learner: Learner, chapter: Chapter, name: str) -> bool:
-    """Record that `learner` meets requirement `name`; complete the chapter if that was the last.
+    """Record that `learner` meets requirement `name`; complete the chapter if it was the last.
 
-    Safe to call any number of times and from any number of processes. Returns True only for the
-    one call that completed the chapter. A name that the chapter does not require is recorded all
-    the same: it counts as soon as an author requires it.
+    Idempotent, and safe from any number of processes. Returns True only for the one call that
+    completed the chapter. A name that the chapter does not require is recorded too: it counts as
+    soon as an author requires it.
     """
     with transaction.atomic():
         RequirementMet.objects.get_or_create(learner=learner, chapter=chapter, name=name)
@@ -22,9 +22,9 @@ def mark_met(learner: Learner, chapter: Chapter, name: str) -> bool:
 
 
 def complete_if_met(learner: Learner, chapter: Chapter) -> bool:
-    """Write the completion if every requirement is met; True only for the call that wrote it.
+    """Record the completion if every requirement is met; True only for the call that wrote it.
 
-    A chapter without requirements is never completed by itself.
+    A chapter without requirements is never completed automatically.
     """
     required = set(chapter.requirements)
     met = set(

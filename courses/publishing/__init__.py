@@ -1,4 +1,4 @@
-"""From a chapter's content to its page: `build` is the one way, for publishing and for checks."""
+"""From a chapter's content to its page: `build` serves both publishing and checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check and render a chapter's content in one go."""
+"""Validate and render a chapter's content in one go."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BUILD_VERSION = RENDERER_VERSION * 1000 + PAGE_VERSION
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """All that a revision holds beside its source."""
+    """Everything in a revision except its source."""
 
     page: dict[str, Any]
     answers: dict[str, Any]
@@ -38,12 +38,11 @@ class Built:
 def build(content: ChapterContent, published: bool = True, site: Site | None = None) -> Built:
     """Render a chapter; `ContentError` with every mistake in it, by field.
 
-    `published` asks for what only a published chapter must have; with a `site`, links to its other
-    pages must lead somewhere. `RenderError` is the renderer's
-    own failure and no fault of the content.
+    `published` applies the rules for published chapters; with a `site`, links to other pages must
+    resolve. `RenderError` is a failure of the renderer, not of the content.
     """
     if too_much := exceeded_limits(content):
-        # Not rendered at all: that would take as long as there is no limit to it.
+        # Not rendered: without a limit, that might take any time.
         raise ContentError(too_much)
     errors = broken_rules(content, published)
     sources = sources_of(content)

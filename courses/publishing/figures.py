@@ -1,4 +1,4 @@
-"""The figures of a chapter: where each stands, what it links to, and what the page has of it."""
+"""The figures of a chapter: their positions, their links and their data for the page."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from courses.content.schema import ChapterContent, FigureContent
 from courses.figures import FigureError, figure_page, read
 from courses.rendering import Source, SourceError
 
-# Parts that figures may end. A quiz is answered without them, a list of references needs none.
+# Parts that may have figures. Not the quiz and the references.
 PARTS = ("intuition", "formulas", "derivation", "mechanism", "code", "summary")
-# What of a chapter figures may stand after; `links` may name code lines and questions too.
+# Items that figures may follow; `links` may also name code lines and questions.
 KINDS = ("formula", "step", "mechanism")
-# The texts whose headings figures may stand under.
+# Texts whose headings may have figures.
 TEXTS = ("intuition", "formulas_intro", "derivation_intro", "mechanism_intro", "code_intro")
 HEADING = "heading"
 _HEADING_ID = re.compile(r'<h[3-6] id="([^"]+)"')
@@ -27,7 +27,7 @@ def figure_sources(figure: FigureContent) -> Iterator[tuple[str, Source]]:
 def figure_errors(
     content: ChapterContent, rendered: Mapping[str, str], places: Mapping[str, list[str]]
 ) -> dict[str, list[SourceError]]:
-    """Return what is wrong with figures, by field; `places` are the ids of the page, by kind."""
+    """Return the errors of figures, by field; `places` are the ids of the page, by kind."""
     standing = [*PARTS, *(place for kind in KINDS for place in places[kind])]
     standing += [
         f"{HEADING}-{found}" for text in TEXTS for found in _HEADING_ID.findall(rendered[text])
@@ -63,7 +63,7 @@ def _problems(
 
 
 def figures_page(content: ChapterContent, rendered: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the figures as `_figure.html` shows them, in the chapter's order."""
+    """Return the figures in the form that `_figure.html` shows, in the chapter's order."""
     return [
         {
             "key": figure.key,

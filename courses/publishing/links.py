@@ -1,4 +1,4 @@
-"""Links and pictures: each must lead to something that the chapter's page or the site has."""
+"""Check links and pictures: each must resolve on the chapter's page or on the site."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from courses.rendering.places import source_error, with_line_feeds
 
 from .site import Site, Target, has_static_file, places_of
 
-# Of the page itself: its beginning, its main element, and the panel of graded exercises.
+# Anchors of the page itself: its top, its main element, and the panel of graded exercises.
 PLACES_OF_EVERY_PAGE = frozenset({"", "top", "content", "part-exercises"})
-# Shown only after an answer, so no other text may count on a heading in them.
+# Shown only after an answer, so other texts cannot link to headings in them.
 _SHOWN_LATER = re.compile(r"questions/.*/(?:explanation|feedback|hint)")
 _ID = re.compile(r'\sid="([^"]+)"')
 _KINDS = {
@@ -50,9 +50,9 @@ NO_PLACE = (
 def broken_links(
     content: ChapterContent, sources: Mapping[str, Source], rendered: Rendered, site: Site | None
 ) -> dict[str, list[SourceError]]:
-    """Return by field the links and pictures that lead to nothing.
+    """Return the broken links and pictures, by field.
 
-    Without a `site` only those inside the chapter's own page are judged.
+    Without a `site`, only those within the chapter's own page are checked.
     """
     places = places_of(content)
     everywhere = set(PLACES_OF_EVERY_PAGE).union(*places.values())
@@ -77,9 +77,9 @@ def broken_links(
 
 
 def problem_of(link: Link, site: Site) -> str | None:
-    """Say what is wrong with a link or picture outside the text's own page; None if nothing is.
+    """Return what is wrong with a link or picture outside of the text's own page, or None.
 
-    Addresses of other sites are not tried.
+    Addresses of other sites are not checked.
     """
     address = urlsplit(urljoin(site.page, link.address))
     if address.scheme or address.netloc:
@@ -112,7 +112,7 @@ def _static_prefix() -> str:
 
 
 def _resolved(path: str) -> ResolverMatch | None:
-    """What answers at a path, also where only the slash at its end is missing."""
+    """Return the view for a path, also where only its trailing slash is missing."""
     for tried in (path, path + "/"):
         try:
             return resolve(tried)
@@ -143,7 +143,7 @@ def _missing_place(
 
 
 def _missing_there(fragment: str, target: Target) -> str | None:
-    """What is wrong with a place in another chapter."""
+    """Return what is wrong with an anchor in another chapter."""
     if fragment in PLACES_OF_EVERY_PAGE or fragment in target.places:
         return None
     kind = fragment.partition("-")[0]

@@ -1,4 +1,4 @@
-"""The page of a revision as JSON: what templates and the API show; nothing that tells answers."""
+"""The page of a revision as JSON, for templates and the API; it gives no answers away."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PART_TITLES = {
 
 
 def page_of(content: ChapterContent, rendered: Html) -> dict[str, Any]:
-    """Return the page of a chapter whose texts were rendered by the names of `sources_of`."""
+    """Return the page of a chapter, from its texts rendered by the names of `sources_of`."""
     return {
         "title": content.title,
         "titles": PART_TITLES,
@@ -87,7 +87,7 @@ def _formula(number: int, formula: FormulaContent, rendered: Html) -> dict[str, 
     path = f"formulas/{formula.key}"
     markup = rendered[f"{path}/tex"].replace(PLAIN_LABEL, f'aria-label="Formula {number}"', 1)
     if formula.spoken:
-        # On the formula itself, not on its box: or those who listen hear both, one after the other.
+        # On the formula itself, not on its box: screen readers would read both.
         label = f'aria-label="{html.escape(formula.spoken.strip())}"'
         markup = markup.replace("<math ", f"<math {label} ", 1)
     return {
@@ -130,7 +130,7 @@ def _listing(listing: ListingContent, content: ChapterContent) -> dict[str, Any]
 
 
 def parts_of(content: ChapterContent) -> set[str]:
-    """Return which parts the page has, by their keys in `PART_TITLES`."""
+    """Return the parts of the page, by their keys in `PART_TITLES`."""
     present = {
         "intuition": content.intuition,
         "formulas": content.formulas,
@@ -145,7 +145,7 @@ def parts_of(content: ChapterContent) -> set[str]:
 
 
 def _headings(content: ChapterContent) -> list[dict[str, str]]:
-    """The parts that the page has, in its order; panels bring their own headings."""
+    """Return the headings of the page's parts, in order; panels bring their own."""
     present = parts_of(content)
     return [
         {"id": f"part-{part}", "title": title}

@@ -1,4 +1,4 @@
-"""A question's three faces: the texts to render, the page's entry, and the server's answers."""
+"""The three forms of a question: texts to render, the page's entry, the server's answers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def question_sources(question: QuestionContent) -> Iterator[tuple[str, Source]]:
 
 
 def question_page(number: int, question: QuestionContent, rendered: Html) -> dict[str, Any]:
-    """Return what everyone may see of a question; no key, order or token in it tells an answer."""
+    """Return the public part of a question; its keys, order and tokens give no answer away."""
     path = f"questions/{question.key}"
     page: dict[str, Any] = {
         "key": question.key,
@@ -85,7 +85,7 @@ def question_page(number: int, question: QuestionContent, rendered: Html) -> dic
 
 
 def question_answers(question: QuestionContent, rendered: Html) -> dict[str, Any]:
-    """Return what the server alone knows, in the shape that the kinds of `courses.quiz` read."""
+    """Return the private part of a question, in the form that `courses.quiz` reads."""
     path = f"questions/{question.key}"
     answers: dict[str, Any] = {
         "kind": question.kind,
@@ -159,7 +159,7 @@ def _right_token(question: QuestionContent, key: str) -> str:
 
 
 def _by_token(parts: Iterator[tuple[str, str]]) -> list[dict[str, str]]:
-    """The author's order would be the answer; that of the tokens is nobody's."""
+    """Order by token: the author's order would be the answer."""
     return [{"key": name, "html": markup} for name, markup in sorted(parts)]
 
 

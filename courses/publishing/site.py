@@ -1,11 +1,11 @@
-"""What is known of the site's other pages, so that links to them can be checked.
+"""The pages that links may point to, so that links can be checked.
 
-Courses, chapters and static files are known here. Another app says what it has:
+Courses, chapters and static files are known here. Another app registers its own:
 
     from courses.publishing import site
     site.register("app:page", lookup)
 
-`lookup` gets the arguments of the address and returns whether there is such a page.
+`lookup` gets the arguments of the address and returns whether the page exists.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _KEYED = {
 
 
 def register(view_name: str, lookup: Lookup) -> None:
-    """Let `lookup` say whether an address of this name leads to a page."""
+    """Let `lookup` decide whether addresses of this name exist."""
     _lookups[view_name] = lookup
 
 
@@ -50,10 +50,10 @@ def lookup_for(view_name: str) -> Lookup | None:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A chapter that others may link to: its places (ids), its files, and a name for messages.
+    """A chapter that others may link to: its anchors, its files, and a name for messages.
 
-    `knows_headings` is False where the ids of headings are not among the places, `is_known` where
-    only its address is known.
+    `knows_headings` is False where anchors of headings are not listed, `is_known` where only the
+    address is known.
     """
 
     title: str
@@ -64,9 +64,9 @@ class Target:
 
 
 class Site(Protocol):
-    """The other pages, as far as they are known; what is not known may be there.
+    """The other pages, as far as they are known; an unknown page may exist.
 
-    `page` is the address of the page that the texts stand on.
+    `page` is the address of the page with the texts.
     """
 
     page: str
@@ -79,13 +79,13 @@ class Site(Protocol):
 
 
 class StoredSite:
-    """The site as the database has it, and chapters that are about to come from files.
+    """The site in the database, and chapters that are about to be imported.
 
     `coming` returns, by the slugs of course and chapter, what an import may write.
     """
 
     def __init__(self, page: str, coming: Coming | None = None) -> None:
-        # Texts have addresses from the site's root, wherever on its host the site is.
+        # In texts, addresses start at the site's root, wherever on its host that is.
         self.page = f"/{page.removeprefix(get_script_prefix())}"
         self._coming = coming
         self.chapter = cache(self._chapter)
@@ -106,7 +106,7 @@ class StoredSite:
         coming = target_of(content)
         if stored is None:
             return coming
-        # Which of the two there will be is not known before the import has come to it.
+        # Which of the two will exist is known only once the import gets there.
         return Target(
             title=coming.title,
             places=coming.places | stored.places,
@@ -115,7 +115,7 @@ class StoredSite:
         )
 
     def _stored(self, course_slug: str, chapter_slug: str) -> Target | None:
-        # Old addresses lead on.
+        # Former addresses redirect.
         chapter = Chapter.find(chapter_slug) if self.has_course(course_slug) else None
         if chapter is None:
             return None
@@ -126,7 +126,7 @@ class StoredSite:
 
 
 class FilesSite:
-    """What the files of one course know; whatever else a link leads to may be there."""
+    """The pages that one course's files describe; any other page may exist."""
 
     def __init__(self, page: str, course_slug: str, chapters: Mapping[str, ChapterContent]) -> None:
         self.page, self._course, self._chapters = page, course_slug, chapters
@@ -145,7 +145,7 @@ class FilesSite:
 
 
 def has_static_file(path: str) -> bool:
-    """Whether the site brings a file of this path below the static files' address."""
+    """Return whether the site has a static file of this path."""
     try:
         return finders.find(path) is not None
     except SuspiciousFileOperation:
@@ -153,7 +153,7 @@ def has_static_file(path: str) -> bool:
 
 
 def target_of(content: ChapterContent) -> Target:
-    """Return what links may lead to in a chapter that was not rendered."""
+    """Return the link targets of a chapter that was not rendered."""
     return Target(
         content.title,
         frozenset(place for places in places_of(content).values() for place in places),
@@ -163,7 +163,7 @@ def target_of(content: ChapterContent) -> Target:
 
 
 def places_of(content: ChapterContent) -> dict[str, list[str]]:
-    """Return the ids that keys become on the page, by kind."""
+    """Return the anchors that keys become on the page, by kind."""
     keys = {
         "formula": [formula.key for formula in content.formulas],
         "step": [step.key for step in content.steps],
@@ -177,7 +177,7 @@ def places_of(content: ChapterContent) -> dict[str, list[str]]:
 
 
 def _target_of_revision(revision: ChapterRevision) -> Target:
-    """Read off the page itself, whose shape is known whatever the content's was."""
+    """Read the targets off the rendered page, whose format is stable, unlike the content's."""
     page = revision.page
     places = {
         f"{kind}-{part['key']}" for name, kind in _KEYED.items() for part in page.get(name, [])

@@ -1,4 +1,4 @@
-"""Which texts of a chapter are rendered, each under the path of its field (see `ContentError`)."""
+"""The texts of a chapter to render, by the path of their field (see `ContentError`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHAPTER_TEXTS = ("summary", *PART_TEXTS)
 
 
 def sources_of(content: ChapterContent) -> dict[str, Source]:
-    """Return every text and formula of the chapter, in the order of the page."""
+    """Return all texts and formulas of the chapter, in the order of the page."""
     return dict(_sources(content))
 
 

@@ -1,4 +1,4 @@
-"""Recording answers: each counted once, however often and from wherever it is sent."""
+"""Recording answers: each counts once, however often and from wherever it is sent."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from courses.progress.requirements import QUIZ, mark_met
 
 from .kinds import Given, check
 
-# Each retry means that another answer of the same learner to the same question came in between.
+# Each retry means that the same learner answered the same question in between.
 MAX_TRIES = 50
 
 
 def answer_question(
     learner: Learner, revision: ChapterRevision, question_key: str, given: Given
 ) -> QuizAttempt:
-    """Judge and record an answer; return its attempt, or the one that stands for it.
+    """Judge and record an answer; return its attempt, or the existing one that stands for it.
 
-    No new attempt is made by the answer given last time (a double click, a second tab), nor by
-    any answer after a right one. Completes the chapter when this was the last question of its
-    last requirement. `question_key` must be one of the revision's.
+    Repeating the last answer (a double click, a second tab) makes no new attempt, nor does any
+    answer after a right one. Completes the chapter if this was the last question of its last
+    requirement. `question_key` must be one of the revision's.
     """
     attempt = _record(learner, revision, question_key, given)
     if attempt.correct:
@@ -33,9 +33,9 @@ def answer_question(
 
 
 def meet_quiz_if_done(learner: Learner, chapter: Chapter) -> bool:
-    """Mark the quiz as met if every question is answered right; True if that completed a chapter.
+    """Mark the quiz as met if every question is answered; True if that completed a chapter.
 
-    Only answers to the questions as they are in the chapter's current revision count.
+    Only answers to the questions of the chapter's current revision count.
     """
     revision = chapter.current_revision
     if revision is None:
@@ -88,7 +88,7 @@ def _record(
 
 
 def _standing(earlier: list[QuizAttempt], version: str, given: Given) -> QuizAttempt | None:
-    """Return the attempt that makes a new one needless, None where there is none."""
+    """Return the attempt that makes a new one unnecessary, None where there is none."""
     same_version = [attempt for attempt in earlier if attempt.question_version == version]
     for attempt in same_version:
         if attempt.correct:

@@ -1,7 +1,7 @@
-"""Questions with choices: one right choice, or several.
+"""Multiple-choice questions with one or several right choices.
 
 `answers["choices"]` is `{key: {"correct": bool, "feedback_html": str}}`; an answer is the sorted
-list of the keys chosen.
+list of the chosen keys.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Choices:
         return sorted((choice["key"], choice["correct"]) for choice in question["choices"])
 
     def _feedback(self, answers: Answers, given: Given, correct: bool) -> list[Feedback]:
-        """Feedback on what was chosen; once all is right, on every choice."""
+        """Feedback on the chosen options; once all is right, on every option."""
         return [
             Feedback(key, choice["correct"], choice["feedback_html"])
             for key, choice in answers["choices"].items()

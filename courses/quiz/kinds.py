@@ -1,4 +1,4 @@
-"""The kinds of questions, found by name. A new kind is one more class, named here."""
+"""The kinds of questions by name. A new kind is a class, registered here."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read(answers: Answers, data: QueryDict) -> Given:
 
 
 def as_sent(answers: Answers, data: QueryDict) -> Given:
-    """Return what of posted form data can be shown again, though it is no answer."""
+    """Return the part of posted form data that can be shown again, though it is no answer."""
     return KINDS[answers["kind"]].as_sent(answers, data)
 
 
@@ -50,10 +50,10 @@ def check(answers: Answers, given: Given) -> Result:
 
 
 def arrange(question: Shown, answers: Answers, given: Given, seed: str) -> Shown:
-    """Return a question of the page as the learner with this seed sees it after `given`."""
+    """Return a question of the page as the learner with this seed sees it, after `given`."""
     return KINDS[answers["kind"]].arrange(question, answers, given, seed)
 
 
 def nothing(answers: Answers) -> Given:
-    """Return what stands for no answer yet."""
+    """Return the value that stands for no answer yet."""
     return KINDS[answers["kind"]].nothing

@@ -1,11 +1,10 @@
-"""Questions that ask which belongs to which.
+"""Matching questions.
 
 `answers["pairs"]` is `{"key", "left", "right", "feedback_html", "hint_html"}` with the tokens of
-both sides, `left` empty for a right side that belongs to nothing. An answer is the sorted list of
-`left key:right key`.
+both sides, `left` empty for a distractor. An answer is the sorted list of `left key:right key`.
 
-A form sends `match-<left token>=<right token>`; whoever sends lists instead sends `choice` once
-for each pair, as `left token:right token`.
+A form sends `match-<left token>=<right token>`; API clients send `choice` once for each pair, as
+`left token:right token`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ OLD_PAGE = "These are not the pairs of this question. Load the page again, then 
 
 
 class Matching:
-    """Every left side with its right side, each right side used once at most."""
+    """Pairs every left side with its right side; each right side is used once at most."""
 
     nothing: Given = []
 
@@ -88,7 +87,7 @@ class Matching:
 
 
 def _chosen(answers: Answers, data: QueryDict) -> dict[str, str]:
-    """Return what was sent as {left token: right token}, "" where nothing was chosen."""
+    """Return the input as {left token: right token}, empty where nothing was chosen."""
     listed = data.getlist("choice")
     if listed:
         pairs = (text.partition(":") for text in listed)

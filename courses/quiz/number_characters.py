@@ -1,6 +1,6 @@
-"""Characters that people type or paste in numbers, as the few that the grammar of `numbers` knows.
+"""Normalise the characters that people type or paste in numbers to those of `numbers`' grammar.
 
-Each is read as the one thing that it means, or refused by its name; none is guessed at.
+Each character has one meaning or is refused by name; none is guessed at.
 """
 
 from __future__ import annotations
@@ -39,29 +39,30 @@ _TIMES_TEN = re.compile(r"(?<=[0-9.])(?<!^0)(?<![^0-9.]0) *[xX\u0445\u0425] *(?=
 
 
 class CharacterError(ValueError):
-    """A character that has no one meaning in a number; the message names it."""
+    """A character without a single meaning in a number; the message names it."""
 
 
 def named(character: str) -> str:
-    """Return a character with its number and name: “²” (U+00B2, superscript two)."""
+    """Return a character with its code point and name: “²” (U+00B2, superscript two)."""
     name = unicodedata.name(character, "a control character")
     code = f"U+{ord(character):04X}, {name.lower()}"
     return f"“{character}” ({code})" if character.isprintable() else code
 
 
 def is_nothing(text: str) -> bool:
-    """Whether there is nothing to be seen in a text."""
+    """Return whether a text has no visible characters."""
     return all(_is_invisible(each, unicodedata.category(each)) or each.isspace() for each in text)
 
 
 def plain_characters(text: str) -> str:
-    """Return the text in plain characters: digits, signs, brackets, spaces, and what is not known.
+    """Return the text in plain characters: digits, signs, brackets, spaces, and unknown ones as
+    they are.
 
-    Characters that cannot be seen are left out; every space is a plain one; digits of every script
-    are ASCII's; raised digits are exponents, and fractions of one character are in brackets.
+    Invisible characters are dropped; every space becomes a plain one; digits of all scripts become
+    ASCII; superscripts become exponents, and fraction characters go in brackets.
 
     Raises:
-        CharacterError: a control character, or a fraction or an exponent where it has no one
+        CharacterError: a control character, or a fraction or an exponent where it has no single
             meaning.
     """
     text = "".join(map(_plain, _SOFT_HYPHEN.sub("", text)))
@@ -93,9 +94,9 @@ def _plain(character: str) -> str:
 
 
 def _is_invisible(character: str, category: str) -> bool:
-    """Whether a character has neither a shape nor a meaning of its own.
+    """Return whether a character has neither a shape nor a meaning of its own.
 
-    A soft hyphen may be seen, as what looks like a minus; a separator (U+2063) and a plus (U+2064)
+    A soft hyphen may be visible, looking like a minus; a separator (U+2063) and a plus (U+2064)
     mean something.
     """
     if character in "\u00ad\u2063\u2064":
@@ -108,7 +109,9 @@ def _varies(character: str) -> bool:
 
 
 def _is_styled(character: str) -> bool:
-    """Whether it is a plain letter or sign in another style: full width, small, mathematical."""
+    """Return whether it is a plain letter or sign in another style: full width, small,
+    mathematical.
+    """
     return (
         "\uff01" <= character <= "\uff5e"
         or "\ufe50" <= character <= "\ufe6b"
@@ -118,13 +121,13 @@ def _is_styled(character: str) -> bool:
 
 
 def _built_fraction(match: re.Match[str]) -> str:
-    """¹⁄₂, a fraction of raised and lowered digits, is one number."""
+    """Read ¹⁄₂, a fraction of superscript and subscript digits, as one number."""
     above = "".join(_RAISED[digit] for digit in match[1])
     return f"{_BEGIN}{above}/{''.join(_LOWERED[digit] for digit in match[2])}{_END}"
 
 
 def _bracketed(match: re.Match[str]) -> str:
-    """½ is (1/2) and 1½ is (1+1/2); after any other value it has no one meaning."""
+    """Write ½ as (1/2) and 1½ as (1+1/2); after any other value it is ambiguous."""
     before = match.string[: match.start()]
     if _AFTER_A_VALUE.search(before):
         raise CharacterError(

@@ -1,8 +1,8 @@
-"""Reading the numbers that people type, exactly, and the one meaning of tolerance.
+"""Parse the numbers that people type, exactly; and the definition of tolerance.
 
-Values are fractions of whole numbers, so that nothing is lost to binary rounding at a boundary.
-Roots that are not rational, exp, ln, pi and e carry 60 digits. Expressions are read by a grammar of
-five rules, with bounds on length, depth and size; nothing of what is typed is ever run.
+Values are fractions of integers, so that binary rounding decides nothing at a boundary. Irrational
+roots, exp, ln, pi and e carry 60 digits. Expressions are parsed by a grammar of five rules, with
+limits on length, depth and size; nothing that is typed is ever run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ROOT_OF_A_PRODUCT = re.compile(r"\u221a *[0-9.]+ *(?=[a-z(\u221a])")
 
 
 class NumberError(ValueError):
-    """A text that cannot be read as a number; the message says so and shows what can."""
+    """A text that is not a number; the message says so, with an example."""
 
     def __init__(self, text: str, reason: str = "") -> None:
         shown = text if len(text) <= 40 else f"{text[:40]}…"
@@ -59,9 +59,9 @@ class NumberError(ValueError):
 
 
 class AmbiguousCommaError(NumberError):
-    """A comma that may mark thousands or decimals: nobody's answer is judged by a guess.
+    """A comma that may separate thousands or decimals: no answer is judged by a guess.
 
-    `whole` is the one reading, where there is one.
+    `whole` is the only sensible reading, where there is one.
     """
 
     def __init__(self, number: str, whole: str = "") -> None:
@@ -77,7 +77,7 @@ class AmbiguousCommaError(NumberError):
 
 
 class AmbiguousError(NumberError):
-    """A text with more than one meaning; the message says how to write each."""
+    """A text with several meanings; the message says how to write each."""
 
     def __init__(self, text: str, *meanings: str) -> None:
         either = " or ".join(meanings)
@@ -87,12 +87,12 @@ class AmbiguousError(NumberError):
 def read_number(text: str, refuse_ambiguous: bool = True) -> Fraction:
     """Return the value of `text`: a decimal number, a fraction, or a small expression.
 
-    Read are decimal point or comma, powers of ten (1e-3), spaces, + - * / ** ^ and brackets,
-    sqrt(), abs(), exp(), ln() or log(), pi and e, a product without its sign (2pi), and what
-    `plain_characters` makes of the signs of typography and the digits of all scripts. Raises
-    `NumberError` for all else, with the character or word that is not known, and for what has more
-    than one meaning (`AmbiguousError`, `AmbiguousCommaError`); where `refuse_ambiguous` is False,
-    such as for answers stored earlier, a single comma that may mark thousands is a decimal comma.
+    Accepts decimal point or comma, powers of ten (1e-3), spaces, + - * / ** ^ and brackets, sqrt(),
+    abs(), exp(), ln() or log(), pi and e, implicit products (2pi), and whatever `plain_characters`
+    normalises. Raises `NumberError` for anything else, naming the unknown character or word, and
+    for ambiguous texts (`AmbiguousError`, `AmbiguousCommaError`). Where `refuse_ambiguous` is
+    False, as for answers stored earlier, a single comma that may separate thousands is a decimal
+    comma.
     """
     if len(text) > MAX_NUMBER_CHARACTERS:
         raise NumberError(text, f"longer than {MAX_NUMBER_CHARACTERS} characters")
@@ -114,7 +114,7 @@ def read_number(text: str, refuse_ambiguous: bool = True) -> Fraction:
 
 
 def within_tolerance(given: Fraction, answer: Fraction, tolerance: Fraction) -> bool:
-    """|given - answer| <= tolerance * max(1, |answer|), without rounding; the boundary is right."""
+    """|given - answer| <= tolerance * max(1, |answer|), exactly; the boundary is right."""
     return abs(given - answer) <= tolerance * max(Fraction(1), abs(answer))
 
 
@@ -139,7 +139,7 @@ def _normalise(plain: str, text: str) -> str:
 
 
 def _value(plain: str, text: str) -> Fraction:
-    """Evaluate an expression; whatever the grammar of `_Reader` does not name is refused."""
+    """Evaluate an expression; anything outside of the grammar of `_Reader` is refused."""
     reader = _Reader(plain, text)
     value = reader.sum()
     if reader.next == ")":
@@ -174,7 +174,7 @@ class _Reader:
         self.last, self.next = self.next, next(self.words, None)
 
     def take(self, *wanted: str) -> str:
-        """Return the next word and go on if it is one of these, else ""."""
+        """Return the next word and advance if it is one of these, else return an empty string."""
         word = self.next
         if word is None or word not in wanted:
             return ""
@@ -201,7 +201,7 @@ class _Reader:
         return value
 
     def is_factor_next(self) -> bool:
-        """Whether a factor follows without a sign, of a kind that leaves no doubt of it."""
+        """Return whether an unmistakable factor follows without a sign."""
         if self.next != "(" and self.next != "pi" and self.next not in FUNCTIONS:
             return False
         if self.last == "pi":

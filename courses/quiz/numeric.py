@@ -1,4 +1,4 @@
-"""Questions whose answer is a number.
+"""Numeric questions.
 
 `answers` holds `answer` and `tolerance` (texts) and `hints: [{"value": str, "feedback_html":
 str}]`; an answer is the text that was typed.
@@ -19,7 +19,7 @@ from .numbers import MAX_NUMBER_CHARACTERS, NumberError, read_number, within_tol
 
 
 class Numeric(AsWritten):
-    """A number within the tolerance that the question shows."""
+    """A number within the question's tolerance."""
 
     nothing: Given = ""
 
@@ -55,7 +55,7 @@ class Numeric(AsWritten):
 
 
 def _stored(text: str) -> Fraction:
-    """Read what was accepted earlier, as it was read then: a comma is a decimal comma."""
+    """Parse an answer accepted earlier, by the rules of then: a comma is a decimal comma."""
     return read_number(text, refuse_ambiguous=False)
 
 

@@ -1,10 +1,10 @@
-"""Questions that ask for an order, such as that of the steps of a derivation.
+"""Ordering questions, such as the steps of a derivation.
 
 `answers["items"]` is, in the right order, `{"key", "token", "feedback_html", "hint_html"}`; an
 answer is the list of all keys in the order given. The page knows items by their tokens.
 
-A form sends `place-<token>=<number>` for each item, so that it works without script; whoever
-sends lists instead sends `choice` once for each token, in order.
+A form sends `place-<token>=<number>` for each item, so that it works without a script; API clients
+send `choice` once for each token, in order.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Ordering:
         return [tokens[name] for name in order]
 
     def as_sent(self, answers: Answers, data: QueryDict) -> Given:
-        """The order by the numbers given, wherever they say one."""
+        """The order by the numbers given, as far as they define one."""
         keys = {item["token"]: item["key"] for item in answers["items"]}
         places = {name: data.get(f"place-{name}", "") for name in keys}
         last = str(len(keys))
@@ -66,7 +66,7 @@ class Ordering:
         return [item["key"] for item in question["items"]]
 
     def _by_places(self, tokens: Mapping[str, str], data: QueryDict) -> list[str]:
-        """Return the tokens in the order of the numbers that stand beside them."""
+        """Return the tokens in the order of their numbers."""
         by_place: dict[str, str] = {}
         for name in tokens:
             place = data.get(f"place-{name}", "")
@@ -84,7 +84,7 @@ class Ordering:
 
 
 def _where(given: Given, right: Sequence[str]) -> str:
-    """Say how far the order is right, so that the next try begins there."""
+    """Say how far the order is right, as a hint for the next try."""
     good = next(
         place for place, (one, other) in enumerate(zip(given, right, strict=True)) if one != other
     )

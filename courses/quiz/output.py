@@ -1,7 +1,7 @@
-"""Questions that ask what a short program prints.
+"""Questions for the output of a short program.
 
-`answers` holds `output` and `hints: [{"value": str, "feedback_html": str}]`; an answer is the
-text that was typed, without what does not count.
+`answers` holds `output` and `hints: [{"value": str, "feedback_html": str}]`; an answer is the text
+that was typed, without insignificant white space.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_OUTPUT_CHARACTERS = 2000
 
 
 class Output(AsWritten):
-    """The lines that a program prints, character by character within each line."""
+    """The lines of a program's output, compared character by character."""
 
     nothing: Given = ""
 
@@ -51,7 +51,7 @@ class Output(AsWritten):
 
 
 def printed_lines(text: str) -> list[str]:
-    """Return the lines that count: no spaces at their ends, no empty ones around them all."""
+    """Return the lines without trailing spaces, and without empty lines around them all."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u00a0", " ")
     lines = [line.rstrip() for line in plain.split("\n")]
     filled = [place for place, line in enumerate(lines) if line]
@@ -59,7 +59,7 @@ def printed_lines(text: str) -> list[str]:
 
 
 def _difference(got: list[str], wanted: list[str]) -> str:
-    """Say where to look, without saying what stands there."""
+    """Say where the first difference is, without the expected text."""
     if ["".join(line.split()) for line in got] == ["".join(line.split()) for line in wanted]:
         return "Nearly: only the spaces differ. Look at where Python puts them, and try again."
     if [line.lower() for line in got] == [line.lower() for line in wanted]:

@@ -1,4 +1,4 @@
-"""The quiz as one learner sees it: each question with its state, feedback and message."""
+"""The quiz for one learner: each question with its state, feedback and message."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ItemState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An answer that could not be read: to which question, what was sent, what to do."""
+    """An answer that could not be read: the question, the input, and what to do."""
 
     question_key: str
     given: Given
@@ -34,7 +34,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One question. `question` is its entry in the page, its parts in this learner's order."""
+    """One question. `question` is its entry in the page, with its parts in this learner's order."""
 
     question: dict[str, Any]
     state: ItemState
@@ -52,7 +52,7 @@ class Quiz:
     questions: list[Item]
 
     def item(self, question_key: str) -> Item:
-        """Return the item of one question; `KeyError` if the quiz has none such."""
+        """Return one question's item; `KeyError` if the quiz has no such question."""
         for item in self.questions:
             if item.question["key"] == question_key:
                 return item

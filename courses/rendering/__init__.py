@@ -1,4 +1,4 @@
-"""The one rendering pipeline: Markdown, TeX and code to HTML without scripts or inline styles."""
+"""The rendering pipeline: Markdown, TeX and code to HTML without scripts or inline styles."""
 
 from courses.rendering.changed import without_marks
 from courses.rendering.code import render_code

@@ -1,6 +1,6 @@
-"""Addresses without brackets become links, as GitHub's renderer (cmark-gfm) makes them.
+"""Autolinks: bare addresses become links, as in GitHub's renderer (cmark-gfm).
 
-`www.` and `http://` at their place in the text, e-mail addresses once the text is known.
+`www.` and `http://` while parsing, e-mail addresses once the text is known.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _EMAIL = re.compile(r"(?<![\w.+/-])[A-Za-z0-9.+_-]+@((?:[A-Za-z0-9_-]|\.(?=[A-Za
 
 
 def use_autolinks(md: MarkdownIt) -> None:
-    """Teach the parser addresses without brackets."""
+    """Add autolinks to the parser."""
     md.inline.add_terminator_char("w")
     md.inline.ruler.push("www_autolink", _www)
     md.inline.ruler.push("url_autolink", _url)
@@ -56,7 +56,7 @@ def _url(state: StateInline, silent: bool) -> bool:
 
 
 def _may_link(state: StateInline, silent: bool) -> bool:
-    """GitHub makes no such links between square brackets, whether a link of theirs or not."""
+    """GitHub makes no autolinks inside square brackets, whether these are a link or not."""
     if silent or state.linkLevel > 0:
         return False
     src, place, depth = state.env.get("brackets", ("", 0, 0))
@@ -69,7 +69,7 @@ def _may_link(state: StateInline, silent: bool) -> bool:
 
 
 def _push_link(state: StateInline, prefix: str, back: int, length: int) -> bool:
-    """A link over `back` characters already passed and `length` to come; False if there is none."""
+    """Add a link over the last `back` and the next `length` characters; False if there is none."""
     if length == 0:
         return False
     text = state.src[state.pos - back : state.pos + length]
@@ -84,7 +84,7 @@ def _push_link(state: StateInline, prefix: str, back: int, length: int) -> bool:
 
 
 def _length(data: str, domain: int, needs_dot: bool) -> int:
-    """How much of `data`, whose domain begins at `domain`, belongs to the address."""
+    """Return how much of `data`, whose domain begins at `domain`, belongs to the address."""
     end = _domain_end(data[domain:], needs_dot)
     if end == 0:
         return 0
@@ -109,7 +109,7 @@ def _domain_end(data: str, needs_dot: bool) -> int:
 
 
 def _without_marks(address: str) -> int:
-    """The length without the punctuation of the sentence around the address."""
+    """Return the length without the punctuation of the surrounding sentence."""
     while address:
         entity = _ENTITY.search(address)
         if address[-1] in "?!.,:*_~'\"":

@@ -1,8 +1,7 @@
-r"""`\changed{...}`: how an author marks what a step of a derivation changed in the formula.
+r"""`\changed{...}`: marks what a step of a derivation changed in the formula.
 
-The engine knows it as a macro for one class of ours (`katex_child.py`), which the page's styles
-tint and underline. It is no command of LaTeX: where the TeX is read by people or by other programs,
-it is taken out.
+KaTeX gets it as a macro for one of our classes (`katex_child.py`), which the style sheet tints and
+underlines. It is not a LaTeX command, so it is removed from TeX that people or other programs read.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ _MARK = re.compile(r"\\changed(?![A-Za-z@])\s*")
 
 
 def without_marks(tex: str) -> str:
-    r"""Return the TeX as LaTeX knows it: `a + \changed{b}` as `a + b`."""
+    r"""Return the TeX without marks: `a + \changed{b}` as `a + b`."""
     if MARK not in tex:
         return tex
     pieces: list[str] = []
@@ -28,7 +27,7 @@ def without_marks(tex: str) -> str:
 
 
 def _end_of_group(tex: str, start: int) -> int:
-    """Return the offset behind the group in braces at `start`, `start` itself if there is none."""
+    """Return the offset behind the braced group at `start`; `start` itself if there is none."""
     if tex[start : start + 1] != "{":
         return start
     depth, place = 0, start

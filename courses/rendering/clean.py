@@ -1,4 +1,4 @@
-"""What of HTML a text may hold. Everything else is removed, whoever wrote it."""
+"""Allow-list for HTML in texts. Everything else is removed, whoever wrote it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ ALLOWED_TAGS = _words(
     "abbr ul ol li dl dt dd h3 h4 h5 h6 table caption thead tbody tfoot tr th td a img div span "
     "details summary figure figcaption"
 )
-# What this site writes and authors may not.
+# Attributes that this site writes and authors may not.
 _OWN_TAGS = frozenset({"input"})
-# What a translator must leave alone: programs and what stands in formulas.
+# Not for translation: programs and formulas.
 _UNTRANSLATED = re.compile(r"<(code|kbd|pre|samp|var)(?=[ >])")
 _HEADINGS = ("h3", "h4", "h5", "h6")
 _ATTRIBUTES: dict[str, set[str]] = {
@@ -52,12 +52,12 @@ _ID = re.compile(r"[\w:.-]{1,200}")
 
 
 def is_on_this_site(address: str) -> bool:
-    """Whether a picture's address is on this site: the page's policy refuses all others."""
+    """Return whether a picture's address is on this site: the page's policy blocks all others."""
     return re.match(r"/(?![/\\])", address) is not None
 
 
 def is_allowed_link(address: str) -> bool:
-    """Whether a link's address has no scheme or an allowed one."""
+    """Return whether a link's address has no scheme or an allowed one."""
     scheme = re.match(r"\s*([a-zA-Z][a-zA-Z0-9+.-]*):", address)
     return scheme is None or scheme.group(1).lower() in _SCHEMES
 
@@ -91,7 +91,7 @@ def _cleaner() -> nh3.Cleaner:
 
 
 def clean_html(html: str) -> str:
-    """The HTML with only the listed elements, attributes, classes and address schemes."""
+    """Return the HTML reduced to the allowed elements, attributes, classes and schemes."""
     cleaned: str = _cleaner().clean(html)
-    # Here, because the cleaner sets more than one attribute in any order.
+    # Here, because the cleaner writes several attributes in no fixed order.
     return _UNTRANSLATED.sub(r'<\1 translate="no"', cleaned)

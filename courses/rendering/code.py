@@ -1,4 +1,4 @@
-"""Listings with classes for their tokens and an element for each line."""
+"""Listings as HTML, with a class for each token and an element for each line."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _lexer(language: str) -> Lexer:
 
 
 def _highlighted_lines(code: str, lexer: Lexer) -> list[str]:
-    """Pygments closes and reopens its elements at each line end, so lines can be taken apart."""
+    """Split by lines: Pygments closes and reopens its elements at each line end."""
     code = code.replace("\r\n", "\n").replace("\r", "\n")
     markup = highlight(code, lexer, HtmlFormatter(nowrap=True))
     return markup.removesuffix("\n").split("\n")
@@ -82,7 +82,7 @@ def _line(
 
 
 def _step_link(step: tuple[str, int]) -> str:
-    """The words are drawn by the style sheet, so that copying the line leaves them out."""
+    """The style sheet draws the words, so that copying the line leaves them out."""
     key, number = step
     return (
         f'<a class="step-link" href="#step-{html.escape(key)}" data-step="{number}" '

@@ -1,7 +1,7 @@
-"""Paragraphs in which the Markdown library would search for minutes are found before it reads them.
+"""Refuses paragraphs that would keep the Markdown library busy for minutes.
 
-Each `[`, `<` and `$` without a partner is searched for to the paragraph's end, so that the time
-grows with the square of their number: a second for 2,000 of them, two minutes for 25,000.
+For each unmatched `[`, `<` and `$` it searches to the end of the paragraph, which is quadratic: a
+second for 2,000 of them, two minutes for 25,000.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FENCE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 
 
 def too_dense(text: str) -> Finding | None:
-    """Return what to say of the first paragraph with too many signs of a kind, or None."""
+    """Return the message for the first paragraph with too many such characters, or None."""
     counts = dict.fromkeys(SEARCHED_FOR, 0)
     offset = begin = 0
     fence = ""

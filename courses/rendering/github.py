@@ -1,6 +1,6 @@
-"""The parser of Markdown: CommonMark with GitHub's extensions, formulas, and places of mistakes.
+"""The Markdown parser: CommonMark with GitHub's extensions, formulas, and positions of mistakes.
 
-What authors paste was written for GitHub, notebooks and chats, which all read CommonMark.
+Authors paste text written for GitHub, notebooks and chats, all of which use CommonMark.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from courses.rendering.autolinks import use_autolinks
 from courses.rendering.math_rules import push_stray, use_formulas
 from courses.rendering.tex_in_text import advice_on
 
-# Deeper than this the parser leaves text out; `markdown_text` then says so.
+# Below this depth the parser drops text; `markdown_text` then reports it.
 MAX_NESTING = 40
 NO_FOOTNOTE = (
     "There is no footnote [^{0}] in this text. Write it in a paragraph of its own, as in "
@@ -48,12 +48,12 @@ _PLACED: dict[str, InlineRule] = {
 
 
 def github_parser() -> MarkdownIt:
-    """A parser whose tokens say in `meta["at"]` where in their text links and the like begin."""
+    """Return a parser whose tokens give the position of links and the like in `meta["at"]`."""
     md = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING, **_GITHUB})
     md.enable(["table", "strikethrough"])
     footnote_plugin(md, inline=False)
     use_autolinks(md)
-    # Addresses are judged later, where the author can be told of them.
+    # Addresses are checked later, where errors can be reported.
     md.validateLink = _accept  # type: ignore[method-assign]
     for name, rule in _PLACED.items():
         md.inline.ruler.at(name, _with_place(rule))
@@ -75,7 +75,7 @@ def _accept(url: str) -> bool:
 def _with_place(rule: InlineRule) -> InlineRule:
     def placed(state: StateInline, silent: bool) -> bool:
         start, count = state.pos, len(state.tokens)
-        # Nothing ends what begins here: a text of brackets alone must not take minutes.
+        # Nothing closes it: a text of nothing but brackets must not take minutes.
         if state.src[start] in "[!" and state.html_terminator_last("]") < start:
             return False
         if not rule(state, silent):
@@ -90,7 +90,7 @@ def _with_place(rule: InlineRule) -> InlineRule:
 
 
 def _inline(state: StateCore) -> None:
-    """As the parser's own rule, which does not say where a text stands."""
+    """The parser's own rule, which does not record positions."""
     before = ""
     for token in state.tokens:
         if token.type == "inline":
@@ -101,7 +101,7 @@ def _inline(state: StateCore) -> None:
 
 
 def _tex_command(state: StateInline, silent: bool) -> bool:
-    """A command of LaTeX outside of a formula, which nobody reads."""
+    """A LaTeX command outside of a formula, which nothing would render."""
     if silent or state.src[state.pos] != "\\":
         return False
     match = _TEX_COMMAND.match(state.src, state.pos, state.posMax)
@@ -118,7 +118,7 @@ def _tex_command(state: StateInline, silent: bool) -> bool:
 
 
 def _lost_footnote(state: StateInline, silent: bool) -> bool:
-    """`[^1]` without its footnote; what merely looks like one, such as `[^a-z]`, is text."""
+    """`[^1]` without its footnote. What only looks like one, such as `[^a-z]`, is text."""
     match = _LOST_FOOTNOTE.match(state.src, state.pos, state.posMax)
     if silent or match is None:
         return False
@@ -132,7 +132,7 @@ def _lost_footnote(state: StateInline, silent: bool) -> bool:
 
 
 def _attributes(state: StateInline, silent: bool) -> bool:
-    """`{: .name}`, which other dialects of Markdown take for classes."""
+    """`{: .name}`, which other dialects of Markdown read as classes."""
     match = _ATTRIBUTES.match(state.src, state.pos, state.posMax)
     if silent or match is None:
         return False
@@ -142,7 +142,7 @@ def _attributes(state: StateInline, silent: bool) -> bool:
 
 
 def _details(state: StateBlock, first: int, end: int, silent: bool) -> bool:
-    """`/// details | Title` up to a line `///`: text that unfolds."""
+    """`/// details | Title` up to a line `///`: a collapsible block."""
     if state.is_code_block(first):
         return False
     opening = _DETAILS.fullmatch(_line(state, first))

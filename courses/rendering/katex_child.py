@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-# The extension itself: the package round it starts a thread that nothing here needs.
+# The extension itself: the package around it starts a thread that is not needed here.
 import _quickjs  # type: ignore[import-not-found]
 
 CPU_LIMIT_SECONDS = 5
@@ -27,7 +27,7 @@ ADDRESS_SPACE_LIMIT_BYTES = 512 * 1024 * 1024
 HEAP_LIMIT_BYTES = 64 * 1024 * 1024
 STACK_LIMIT_BYTES = 1024 * 1024
 FORMULA_LIMIT_SECONDS = 1.0
-# The last formula to begin may still take a second, which leaves the rest for starting and writing.
+# The last formula may still take a second, which leaves the rest for starting and writing.
 BUDGET_SECONDS = 3.0
 
 KATEX_PATH = Path(__file__).resolve().parent / "katex" / "katex.min.js"
@@ -72,7 +72,7 @@ function renderFormula(tex, display) {
 
 
 class Engine:
-    """One JavaScript context with KaTeX in it."""
+    """One JavaScript context with KaTeX loaded."""
 
     def __init__(self, katex_source: str) -> None:
         context = _quickjs.Context()
@@ -84,14 +84,14 @@ class Engine:
         self._render = context.get("renderFormula")
 
     def render(self, tex: str, display: bool) -> dict[str, Any]:
-        """Render one formula; raises whatever the engine raises when a limit is met."""
+        """Render one formula; raises what the engine raises when a limit is reached."""
         self._context.set_time_limit(FORMULA_LIMIT_SECONDS)
         result: dict[str, Any] = json.loads(self._render(tex, display))
         return result
 
 
 def limit_process() -> None:
-    """Hold this process to its share, whatever the formulas ask for."""
+    """Limit this process, whatever the formulas ask for."""
     for name, value in (
         (resource.RLIMIT_CPU, CPU_LIMIT_SECONDS),
         (resource.RLIMIT_AS, ADDRESS_SPACE_LIMIT_BYTES),
@@ -104,7 +104,7 @@ def limit_process() -> None:
 
 
 def render_formulas(formulas: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Render all formulas within the budget; one that meets a limit does not harm the next."""
+    """Render all formulas within the budget; one that reaches a limit does not affect the next."""
     katex_source = KATEX_PATH.read_text(encoding="utf-8")
     engine: Engine | None = None
     results: list[dict[str, Any]] = []
@@ -119,7 +119,7 @@ def render_formulas(formulas: list[dict[str, Any]]) -> list[dict[str, Any]]:
         except (_quickjs.JSException, MemoryError, SystemError) as error:
             result = {"error": str(error), "kind": "limit", "position": None}
         if result.get("kind") == "limit":
-            # A context that ran into a limit may be half way through anything: take a fresh one.
+            # A context that reached a limit may be in any state: use a fresh one.
             engine = None
         results.append(result)
     return results

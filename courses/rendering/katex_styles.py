@@ -1,7 +1,7 @@
-"""KaTeX places glyphs with `style="..."`, which a strict Content-Security-Policy blocks.
+"""KaTeX positions glyphs with `style="..."`, which a strict Content-Security-Policy blocks.
 
-Each distinct style becomes a class `m-<hash>` in one stylesheet. On the way every tag and attribute
-that KaTeX wrote is checked against a list, so that nothing a formula could smuggle in gets out.
+Each distinct style becomes a class `m-<hash>` in one style sheet. On the way, every tag and
+attribute is checked against an allow-list, so that a formula cannot smuggle anything in.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _ATTRIBUTE = re.compile(r'\s+([a-zA-Z][a-zA-Z0-9-]*)\s*=\s*"([^"<>]*)"')
 
 
 class LengthError(ValueError):
-    """A formula asks for a space or a box that would leave the page."""
+    """A formula asks for a space or a box that would overflow the page."""
 
     def __init__(self, length: str, limit_em: float) -> None:
         super().__init__(f"{length} is more than {limit_em:g}em")
@@ -68,16 +68,17 @@ class LengthError(ValueError):
 
 
 class MathStylesheet:
-    """Collects the styles of all formulas of one call; the same formulas give the same bytes."""
+    """Collects the styles of all formulas of one call; deterministic."""
 
     def __init__(self) -> None:
         self._rules: dict[str, str] = {}
         self._tags: dict[str, str] = {}
 
     def rewrite(self, markup: str) -> str:
-        """The markup with classes for styles.
+        """Return the markup with classes for styles.
 
-        Raises `LengthError` for an oversized space, `RenderError` for markup KaTeX never writes.
+        Raises `LengthError` for an oversized space, `RenderError` for markup that KaTeX never
+        writes.
         """
         rest = _TAG.sub("", markup)
         if "<" in rest or ">" in rest:
@@ -85,10 +86,10 @@ class MathStylesheet:
         return _TAG.sub(self._rewrite_tag, markup)
 
     def css(self) -> str:
-        """The stylesheet, rules in the order of their class names.
+        """Return the style sheet, rules in the order of their class names.
 
-        `!important` gives a class the rank of the inline style that it stands for; KaTeX's own
-        stylesheet would win otherwise.
+        `!important` gives a class the precedence of the inline style that it replaces; KaTeX's own
+        style sheet would win otherwise.
         """
         return "".join(f".{name}{{{self._rules[name]}}}\n" for name in sorted(self._rules))
 
@@ -130,7 +131,7 @@ class MathStylesheet:
 
 
 def _declarations(style: str) -> list[tuple[str, str]]:
-    """The known declarations of a style; KaTeX also writes `false`, which means none."""
+    """Return the known declarations of a style; KaTeX also writes `false`, which means none."""
     if style.strip() in {"", "false", "undefined"}:
         return []
     found: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""Mistakes that Markdown lets pass in silence, beside those that the parser's own rules find."""
+"""Mistakes that Markdown silently accepts, beyond those that the parser's own rules find."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _TAG = re.compile(
     r"<(?:/?(?P<name>[a-zA-Z][a-zA-Z0-9-]*)|(?P<other>[!?][a-zA-Z\[]*))(?P<rest>[^>]*)(?P<end>>?)"
 )
 _FORMULA = re.compile(r"(?<!\\)\$[^$\s][^$]*\$|\\\(.+?\\\)|\\\[.+?\\\]", re.DOTALL)
-# What word processors write before the items of a list; among them signs of their own fonts.
+# Bullets of word processors, including characters of their own fonts.
 _SURE_BULLET = re.compile(
     "[\u2022\u00b7\u25cf\u25cb\u25aa\u25ab\u25e6\u2023\u2043\uf000-\uf0ff][ \t\u00a0]"
 )
@@ -64,8 +64,8 @@ class Finding:
 
 
 def lint_html(html: str, is_block: bool) -> Iterator[tuple[int, str]]:
-    """Yield mistakes in raw HTML, each with its index in it."""
-    # As long as before, so that places stay what they are.
+    """Yield mistakes in raw HTML, each with its index."""
+    # Same length, so that offsets stay valid.
     seen = _COMMENT.sub(lambda comment: " " * len(comment.group()), html)
     for tag in _TAG.finditer(seen):
         name = tag["name"] or tag["other"]
@@ -102,20 +102,20 @@ def _lint_picture(tag: re.Match[str]) -> Iterator[tuple[int, str]]:
 
 
 def address_message(address: str, is_picture: bool) -> str | None:
-    """What is wrong with an address by itself, None if nothing is."""
+    """Return what is wrong with an address in itself, or None."""
     if is_picture:
         return None if is_on_this_site(address) else PICTURE
     return None if is_allowed_link(address) else LINK
 
 
 def lint_bullets(content: str) -> Iterator[tuple[int, str]]:
-    """Yield lines of a paragraph that begin as an item of a list does in a word processor."""
+    """Yield lines of a paragraph that look like list items from a word processor."""
     index = 0
     lines = content.split("\n")
     likely = [_LIKELY_BULLET.match(line.lstrip(" \t")) is not None for line in lines]
     for place, line in enumerate(lines):
         begin = line.lstrip(" \t")
-        # One dash may begin a line of prose; two lines one after the other are a list.
+        # One dash may begin a line of prose; two consecutive lines are a list.
         neighbours = likely[max(0, place - 1) : place] + likely[place + 1 : place + 2]
         is_list = likely[place] and ("\t" in begin[:2] or any(neighbours))
         if _SURE_BULLET.match(begin) or is_list:

@@ -1,9 +1,9 @@
-"""Markdown to clean HTML with a token in the place of each formula.
+"""Markdown to clean HTML, with a token in place of each formula.
 
-The text is parsed as GitHub parses it (`github.py`), formulas kept aside. The tree then goes
-through Python-Markdown's later steps (ids of headings, line breaks, serialisation, kept HTML), the
-HTML is cleaned against a list of elements, and only then the formulas are put in, so that the list
-need not allow what KaTeX writes.
+The text is parsed as GitHub parses it (`github.py`), with formulas set aside. The tree then goes
+through Python-Markdown's later steps (ids of headings, line breaks, serialisation, stashed HTML),
+and the HTML through an allow-list of elements. Formulas are inserted last, so that the list need
+not allow KaTeX's markup.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ONE_PARAGRAPH = (
     "display formula."
 )
 TOO_DEEP = "Lists, quotes or emphasis are nested too deeply in this text. Make it flatter."
-# What Python-Markdown does to texts as Markdown was in 2004.
+# Python-Markdown's steps for Markdown as of 2004.
 _OLD_STEPS = {
     "preprocessors": ("normalize_whitespace", "html_block"),
     "treeprocessors": ("inline", "unescape"),
@@ -44,7 +44,7 @@ _OLD_STEPS = {
 
 
 class _GitHubParser(BlockParser):
-    """Takes the place of Python-Markdown's own parser."""
+    """Replaces Python-Markdown's own parser."""
 
     def __init__(self, md: markdown.Markdown) -> None:
         super().__init__(md)
@@ -54,7 +54,7 @@ class _GitHubParser(BlockParser):
         self.single_paragraph = True
 
     def start(self, name: str, converted: ConvertedText) -> None:
-        """Say which text comes next, and where to note what is found in it."""
+        """Set the next text, and where to record its findings."""
         self._prefix, self._converted = slugify(name, "-") or "text", converted
 
     def parseDocument(self, lines: Iterable[str]) -> ElementTree:
@@ -82,7 +82,7 @@ class _GitHubParser(BlockParser):
 
 
 class _HeadingIds(Treeprocessor):
-    """After headings have ids: one id is used once on a page, and none takes the page's own."""
+    """Deduplicates ids of headings within a page, and keeps them off the page's own ids."""
 
     def __init__(self, md: markdown.Markdown) -> None:
         super().__init__(md)
@@ -106,7 +106,7 @@ class _HeadingIds(Treeprocessor):
 
 
 class TextRenderer:
-    """Converts the texts of one call. Not for two threads at once; cheap enough to make anew."""
+    """Converts the texts of one call. Not thread-safe; cheap to create."""
 
     def __init__(self) -> None:
         self._md = markdown.Markdown(
@@ -141,7 +141,7 @@ class TextRenderer:
         return converted
 
     def _unwrap(self, text: str, converted: ConvertedText) -> None:
-        """Take the one paragraph out of its element."""
+        """Remove the element around the single paragraph."""
         html = converted.html.strip()
         inner = html.removeprefix("<p>").removesuffix("</p>")
         wrapped = len(html) == len(inner) + len("<p></p>") and "<p" not in inner
@@ -153,14 +153,14 @@ class TextRenderer:
 
 
 def slugify(value: str, separator: str) -> str:
-    """An id from a heading: letters, digits and separators; formulas are left out."""
+    """Return an id for a heading: letters, digits and separators, without formulas."""
     plain = _TOKEN_IN_SLUG.sub(" ", value).casefold()
     plain = re.sub(r"&[a-z0-9#]+;", " ", plain)
     return separator.join(re.findall(r"[^\W_]+", plain)) or "section"
 
 
 def _wrap_tables(root: Element) -> None:
-    """A wide table scrolls in its own box, which the keyboard can reach."""
+    """Put wide tables in a scrollable box that the keyboard can reach."""
     for parent in list(root.iter()):
         for index, child in enumerate(list(parent)):
             if child.tag == "table" and parent.get("class") != "table-scroll":

@@ -1,4 +1,4 @@
-"""From the parser's tokens to the tree that Python-Markdown's later steps work on."""
+"""From the parser's tokens to the tree for Python-Markdown's later steps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from courses.rendering.source_map import SourceLines, SourceMap
 from courses.rendering.tex import Formula
 
 MATH_CLASS = "arithmatex"
-# The page's title and the titles of its parts are above every heading of a text.
+# Headings of a text rank below the page's title and the titles of its parts.
 MIN_HEADING_LEVEL = 3
 _OWN_ID = re.compile(r"\s*\{#([\w:.-]{1,200})\}\s*$")
 _LABEL = re.compile(r"[\w.-]{1,80}")
@@ -35,7 +35,7 @@ _FOOTNOTE_DEFINITION = r"^[ \t>]*\[\^{}\]:"
 
 @dataclass(frozen=True, slots=True)
 class PlacedFormula:
-    """A formula, the token that stands for it, and where its characters stand in the source."""
+    """A formula, its token, and the positions of its characters in the source."""
 
     formula: Formula
     token: str
@@ -57,10 +57,10 @@ class ConvertedText:
 
 
 class TreeBuilder:
-    """Builds the tree of one text, and notes in `converted` its formulas, links and mistakes.
+    """Builds the tree of one text, and records its formulas, links and mistakes in `converted`.
 
-    `digest` makes the formulas' tokens unlike any text, `prefix` the ids of footnotes unlike those
-    of the page's other texts. `stash` keeps HTML for later and returns what stands for it,
+    `digest` keeps the formulas' tokens distinct from any text, `prefix` the ids of footnotes from
+    those of the page's other texts. `stash` stores HTML for later and returns a placeholder,
     `highlight` returns the HTML of code in a language.
     """
 
@@ -81,7 +81,7 @@ class TreeBuilder:
         self.in_cell, self.cell_end = False, 0
 
     def build(self, tokens: Sequence[Token], footnotes: Mapping[str, int]) -> Element:
-        """Return the tree. `footnotes` has the defined ones, -1 where nothing refers to one."""
+        """Return the tree. `footnotes` lists the defined ones, -1 where nothing refers to one."""
         for token in tokens:
             self._add(token)
         for label, number in footnotes.items():
@@ -355,7 +355,7 @@ def _escaped(value: str) -> str:
 
 
 def _plain(tokens: Sequence[Token]) -> str:
-    """The text of tokens without its marks, as the words for a picture."""
+    """Return the text of tokens without markup, as the alternative text of a picture."""
     words: list[str] = []
     for token in tokens:
         if token.type in {"softbreak", "hardbreak"}:

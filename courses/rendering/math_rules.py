@@ -1,6 +1,6 @@
-r"""Formulas in Markdown: rules that find them before anything in them is read as Markdown.
+r"""Parser rules for formulas, which run before anything inside them is read as Markdown.
 
-In a line `$...$` and `\(...\)`; as a block `$$...$$`, `\[...\]` and `\begin{...}...\end{...}`. A
+Inline `$...$` and `\(...\)`; as a block `$$...$$`, `\[...\]` and `\begin{...}...\end{...}`. A
 dollar sign that opens no formula is money or a mistake.
 """
 
@@ -51,7 +51,7 @@ BlockRule = Callable[[StateBlock, int, int, bool], bool]
 
 
 def use_formulas(md: MarkdownIt) -> None:
-    """Teach the parser formulas."""
+    """Add formulas to the parser."""
     md.inline.ruler.before("escape", "dollar_math", _dollar)
     md.inline.ruler.before("escape", "bracket_math", _bracket)
     md.block.ruler.at(
@@ -63,7 +63,7 @@ def use_formulas(md: MarkdownIt) -> None:
 
 
 def push_stray(state: StateInline, text: str, message: str) -> None:
-    """Let `text` be shown as it is, and say what is wrong with it."""
+    """Show `text` as it is, and report what is wrong with it."""
     token = state.push("stray", "", 0)
     token.content = text
     token.meta = {"at": state.pos, "message": message}
@@ -103,7 +103,7 @@ def _push_formula(state: StateInline, start: int, end: int, silent: bool) -> Non
 
 
 def _closing_dollar(src: str, start: int, end: int) -> int | None:
-    """The place of the sign that ends the formula opened at `start`; None if none is opened."""
+    """Return the position of the dollar that closes the formula opened at `start`, or None."""
     before, first = src[max(0, start - 1) : start], src[start + 1 : start + 2]
     if not first or first.isspace():
         return None
@@ -116,7 +116,7 @@ def _closing_dollar(src: str, start: int, end: int) -> int | None:
 
 
 def _is_cut_by_code(src: str, start: int, close: int) -> bool:
-    """Whether a code span begins before the closing sign and ends behind it: code binds tighter."""
+    """Return whether a code span crosses the closing dollar: code binds tighter."""
     opening = re.compile("`+").search(src, start, close)
     if opening is None:
         return False
@@ -126,7 +126,7 @@ def _is_cut_by_code(src: str, start: int, close: int) -> bool:
 
 
 def _is_money(before: str, content: str, after: str) -> bool:
-    """Whether what stands between two dollar signs is the text between two amounts."""
+    """Return whether the text between two dollar signs is the text between two amounts."""
     is_tex = _TEX_SIGN.search(content) is not None
     if _is_digit(after) and (not is_tex or _is_digit(content[0])):
         return True  # $5-$10, $3+$4
@@ -141,7 +141,7 @@ def _is_digit(character: str) -> bool:
 
 
 def _stray_dollar(state: StateInline, signs: int) -> str | None:
-    """What is wrong with dollar signs that open no formula; None for money."""
+    """Return what is wrong with dollar signs that open no formula; None for money."""
     src, behind, end = state.src, state.pos + signs, state.posMax
     if signs > 1:
         return IN_CELL if state.env.get("in_cell") else DISPLAY
@@ -154,7 +154,7 @@ def _stray_dollar(state: StateInline, signs: int) -> str | None:
 
 
 def _bracket(state: StateInline, silent: bool) -> bool:
-    r"""`\(...\)`; of a `\[` that opens no block, only that it is a mistake."""
+    r"""`\(...\)`; a `\[` that opens no block is only reported."""
     src, start = state.src, state.pos
     if src[start] != "\\" or src[start + 1 : start + 2] not in {"(", "["}:
         return False
@@ -177,7 +177,7 @@ def _bracket(state: StateInline, silent: bool) -> bool:
 
 
 def _unless_in_formula(rule: BlockRule) -> BlockRule:
-    """The rule of lists, but for a line such as `+ b$` that goes on with the formula before it."""
+    """The list rule, except for a line such as `+ b$` that continues a formula."""
 
     def list_outside_of_formulas(state: StateBlock, first: int, end: int, silent: bool) -> bool:
         if silent and state.parentType == "paragraph" and first > 0:
@@ -221,7 +221,7 @@ def _block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
 
 
 def _closing_of(opening: str) -> tuple[str, bool]:
-    """What ends the formula that a line opens, and whether it is a part of the formula."""
+    """Return the closing delimiter for a line's opening, and whether it belongs to the formula."""
     if opening.startswith("$$"):
         return "$$", False
     if opening.startswith("\\["):
@@ -231,7 +231,7 @@ def _closing_of(opening: str) -> tuple[str, bool]:
 
 
 def _last_line(state: StateBlock, first: int, end: int, opening: str, closing: str) -> int | None:
-    """The line at whose end the formula closes; None where it does not."""
+    """Return the line at whose end the formula closes; None where it does not."""
     # Where one opening found no end up to some line, those up to there find none either.
     unclosed: dict[str, int] = state.env.setdefault("unclosed", {})
     if first < unclosed.get(closing, 0):

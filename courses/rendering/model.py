@@ -1,4 +1,4 @@
-"""What goes into the renderer and what comes out of it."""
+"""The renderer's input and output types."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 RENDERER_VERSION = 7
-"""Raise by one when the same source gives other HTML: stored pages are then rendered again."""
+"""Increment when the same source gives different HTML: stored pages are then rendered again."""
 
 SourceKind = Literal["markdown", "inline_markdown", "tex_display", "tex_inline"]
 
 
 class RenderError(RuntimeError):
-    """The renderer itself failed (engine missing or killed): no mistake of the author.
+    """The renderer itself failed (engine missing or killed): not a mistake of the author.
 
     The message is a full sentence that may be shown to staff.
     """
@@ -69,7 +69,7 @@ class Rendered:
 
 
 def too_long(characters: int, most: int) -> str:
-    """Return what to say to its author of a text that is too long."""
+    """Return the message for an author's text that is too long."""
     return (
         f"This text has {characters:,} characters; it may have {most:,}. Shorten it, or move a "
         "part of it to another place."

@@ -1,4 +1,4 @@
-"""The one way from sources to a page: page, admin form, preview and API all call `render_all`."""
+"""The single entry point from sources to a page: page, admin, preview and API call `render_all`."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ Results = Mapping[Formula, str | FormulaError]
 def render_all(sources: Mapping[str, Source]) -> Rendered:
     """Render all texts and formulas of a page; all formulas go through one child process.
 
-    Mistakes of the author are in `Rendered.errors`, by source name and in the order of the text;
-    they are never raised. The same sources give the same bytes. Raises `RenderError` if the
-    renderer itself fails.
+    The author's mistakes are in `Rendered.errors`, by source name and in the order of the text;
+    they are never raised. Deterministic. Raises `RenderError` if the renderer itself fails.
     """
     texts = {name: with_line_feeds(source.text) for name, source in sources.items()}
     renderer = TextRenderer()
@@ -91,7 +90,7 @@ def _bare(formula: Formula, results: Results) -> tuple[str, list[tuple[int, str]
 
 
 def _fill(text: ConvertedText, results: Results) -> tuple[str, list[tuple[int, str]]]:
-    """Put the formulas into a text; errors with their offsets in the Markdown."""
+    """Insert the formulas into a text; return its errors with their offsets in the Markdown."""
     found = [(finding.offset, finding.message) for finding in text.findings]
     by_token: dict[str, str] = {}
     for placed in text.formulas:
@@ -106,10 +105,11 @@ def _fill(text: ConvertedText, results: Results) -> tuple[str, list[tuple[int, s
 
 
 def _kept(match: re.Match[str], by_token: Mapping[str, str]) -> str:
-    """The formula, in one unbroken element with the marks that touch it, unless it is long.
+    """Return the formula, in one unbreakable element with the adjacent punctuation, unless it is
+    long.
 
-    Browsers break a line between a formula and its comma; nothing less than forbidding all breaks
-    in both hinders them.
+    Browsers would break the line between a formula and its comma; only forbidding all breaks in
+    both prevents that.
     """
     before, tag, token, after = match.groups()
     formula = by_token.get(token, "")
@@ -121,7 +121,7 @@ def _kept(match: re.Match[str], by_token: Mapping[str, str]) -> str:
 
 
 def _wrapped(formula: Formula, markup: str) -> str:
-    """KaTeX's markup in the element that the page's styles know."""
+    """Wrap KaTeX's markup in the element that the style sheet knows."""
     if formula.display:
         return (
             '<div class="math-display" tabindex="0" role="group" aria-label="Formula" '
@@ -136,14 +136,14 @@ def _wrapped(formula: Formula, markup: str) -> str:
 
 
 def _longest_piece(markup: str) -> int:
-    """Return how many characters are drawn in the longest piece in which no line can be broken."""
+    """Return the number of characters drawn in the longest unbreakable piece."""
     drawn = markup.rpartition('<span class="katex-html"')[2]
     pieces = drawn.split('<span class="katex-base">')[1:]
     return max((len(_ELEMENT.sub("", piece)) for piece in pieces), default=0)
 
 
 def _broken(formula: Formula) -> str:
-    """A formula with a mistake is shown as its source, so that a preview shows where it is."""
+    """Show a formula with a mistake as its source, so that a preview shows where it is."""
     tex = html_module.escape(formula.tex.strip("\n"))
     if formula.display:
         return f'<pre class="math-error" tabindex="0" translate="no"><code>{tex}</code></pre>'

@@ -1,4 +1,4 @@
-"""From an offset in a text to the line, the column and the excerpt that an author can use."""
+"""From an offset in a text to the line, column and excerpt for its author."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ EXCERPT_CHARACTERS = 72
 
 
 def with_line_feeds(text: str) -> str:
-    """Forms send CR LF; lines and columns are counted in the text as it is kept, with LF."""
+    """Normalise line ends to LF, in which lines and columns are counted: forms send CR LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def source_error(text: str, offset: int, message: str) -> SourceError:
-    """The error `message` at the character `offset` (0-based) of `text`."""
+    """Return the error `message` at the character `offset` (0-based) of `text`."""
     offset = min(max(offset, 0), len(text))
     line_start = text.rfind("\n", 0, offset) + 1
     line_end = text.find("\n", offset)
@@ -27,7 +27,7 @@ def source_error(text: str, offset: int, message: str) -> SourceError:
 
 
 def _excerpt(line: str, index: int) -> str:
-    """The line with a caret under `index`; of a long line the part around it."""
+    """Return the line with a caret under `index`; of a long line, the part around it."""
     before, after = "", ""
     start = 0
     if len(line) > EXCERPT_CHARACTERS:

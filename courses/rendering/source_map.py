@@ -1,8 +1,8 @@
-"""Where the characters of parsed Markdown stand in its source.
+"""Maps characters of parsed Markdown to offsets of its source.
 
-The parser hands on the text of a paragraph, heading or table cell without what stands before its
-lines: list and quote marks, indentation, the bars of a table. Mistakes are told at places of the
-source, so the way back is kept here.
+The parser strips the markers before a line's content from paragraphs, headings and table cells:
+list and quote markers, indentation, the bars of a table. Mistakes are reported at positions of the
+source, so the way back is recorded here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-# What may stand before the content of a line: quote marks, bullets, numbers, indentation.
+# Markers before the content of a line: quote marks, bullets, numbers, indentation.
 _BEFORE_CONTENT = re.compile(r"(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*")
 _HEADING_MARK = re.compile(r"#{1,6}[ \t]+")
 
@@ -20,7 +20,7 @@ class SourceMap:
     """Maps characters of some content to offsets of the source, piece by piece.
 
     `pieces` holds pairs (index in the content, offset in the source), ascending in the first;
-    within a piece both count on alike.
+    within a piece, both advance together.
     """
 
     def __init__(self, pieces: Sequence[tuple[int, int]]) -> None:
@@ -28,7 +28,7 @@ class SourceMap:
         self._offsets = [offset for _, offset in pieces]
 
     def offset(self, index: int) -> int:
-        """The offset in the source of the character at `index` of the content."""
+        """Return the offset in the source of the character at `index` of the content."""
         if not self._starts:
             return 0
         piece = max(0, bisect_right(self._starts, index) - 1)
@@ -36,7 +36,7 @@ class SourceMap:
 
 
 class SourceLines:
-    """A source by its lines, counted from 0, with the offset at which each begins."""
+    """The lines of a source, counted from 0, with their offsets."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -46,14 +46,14 @@ class SourceLines:
             self.starts.append(self.starts[-1] + len(line) + 1)
 
     def start(self, line: int) -> int:
-        """The offset at which a line's content begins, behind quote marks and bullets."""
+        """Return the offset of a line's content, behind quote markers and bullets."""
         if line >= len(self.lines):
             return len(self.text)
         before = _BEFORE_CONTENT.match(self.lines[line])
         return self.starts[line] + (before.end() if before else 0)
 
     def paragraph(self, content: str, first_line: int) -> SourceMap:
-        """The map of a paragraph or heading whose content begins in `first_line`."""
+        """Return the map of a paragraph or heading whose content begins in `first_line`."""
         pieces: list[tuple[int, int]] = []
         index = 0
         for number, line in enumerate(content.split("\n"), start=first_line):
@@ -77,7 +77,7 @@ class SourceLines:
         return SourceMap(pieces), start + len(escaped)
 
     def _begin(self, number: int, content: str) -> int:
-        """The offset that stands for the first character of a line's content."""
+        """Return the offset of the first character of a line's content."""
         line, core = self.lines[number].rstrip(" \t"), content.strip(" \t")
         lead = len(content) - len(content.lstrip(" \t"))
         if line.endswith(core):

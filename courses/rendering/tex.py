@@ -1,4 +1,4 @@
-"""Formulas of one call, rendered by one child process; mistakes explained to the author."""
+"""The formulas of one call, rendered by one child process; errors explained to the author."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class FormulaError:
-    """What is wrong, and where: `offset` counts characters of the TeX from 0."""
+    """An error in a formula; `offset` counts characters of the TeX from 0."""
 
     message: str
     offset: int
@@ -58,7 +58,7 @@ class FormulaError:
 def render_formulas(
     formulas: Sequence[Formula], stylesheet: MathStylesheet
 ) -> dict[Formula, str | FormulaError]:
-    """KaTeX's HTML with MathML for each distinct formula, or what is wrong with it.
+    """Return KaTeX's HTML with MathML for each distinct formula, or its error.
 
     The styles go to `stylesheet`. Raises `RenderError` if the child process fails.
     """
@@ -76,7 +76,7 @@ def render_formulas(
 
 
 def _refusal(tex: str) -> FormulaError | None:
-    """What can be seen without rendering."""
+    """Return the errors that can be found without rendering."""
     if len(tex) > MAX_FORMULA_CHARACTERS:
         return FormulaError(
             f"This formula has {len(tex)} characters; at most {MAX_FORMULA_CHARACTERS} are "
@@ -165,7 +165,7 @@ def _result(
 
 
 def _readable_source(tex: str, markup: str) -> str:
-    """Take the marks out of the TeX that MathML carries along for copying."""
+    """Remove the marks from the TeX that MathML carries for copying."""
     if MARK not in tex:
         return markup
     annotation = f">{html.escape(without_marks(tex), quote=False)}</annotation>"
@@ -173,7 +173,7 @@ def _readable_source(tex: str, markup: str) -> str:
 
 
 def explain(tex: str, answer: dict[str, Any]) -> FormulaError:
-    """The child's error in an author's words, its place in characters."""
+    """Translate the child's error for an author, with its position in characters."""
     message, kind = str(answer.get("error", "")), answer.get("kind")
     offset = _from_utf16(tex, answer.get("position") or 0)
     if kind == "trust":
@@ -200,7 +200,7 @@ def explain(tex: str, answer: dict[str, Any]) -> FormulaError:
 
 
 def _named(character: str) -> str:
-    """The character between quotes; one that cannot be seen also by its number and name."""
+    """Return the character in quotes; an invisible one with its code point and name."""
     if character.isprintable() and not character.isspace():
         return f"'{character}'"
     name = unicodedata.name(character, "without a name") if character else ""
@@ -208,7 +208,7 @@ def _named(character: str) -> str:
 
 
 def _from_utf16(tex: str, units: int) -> int:
-    """The character at which `units` UTF-16 units have passed."""
+    """Convert an offset in UTF-16 units to one in characters."""
     return len(tex.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "ignore"))
 
 

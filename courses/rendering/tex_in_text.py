@@ -1,4 +1,4 @@
-"""Commands of LaTeX that stand in text, outside of formulas: what to write in their place."""
+"""LaTeX commands in text, outside of formulas: what to write instead."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _INSTEAD = {
 
 
 def advice_on(command: str) -> str:
-    """What is wrong with a command in text, and what to do."""
+    """Return what is wrong with a command in text, and what to do."""
     instead = _INSTEAD.get(command)
     remedy = (
         f"Write {instead}."

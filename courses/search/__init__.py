@@ -1,1 +1,1 @@
-"""Search over all published chapters, in memory: prose, headings, symbols, TeX and code."""
+"""In-memory search over all published chapters: prose, headings, symbols, TeX and code."""

@@ -1,4 +1,4 @@
-"""What can be found: each place of a chapter's page that has an address, with its texts."""
+"""The documents of the index: each addressable place of a chapter's page, with its texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINE = re.compile(r'<span class="line" id="([^"]+)" data-line="(\d+)">')
 
 
 class SegmentKind(IntEnum):
-    """What a text is; its value is its weight in the ranking."""
+    """The kind of a segment; its value is its weight in the ranking."""
 
     CODE = 1
     PROSE = 2
@@ -26,7 +26,7 @@ class SegmentKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One text of a document. A line of code brings the anchor of its own."""
+    """One text of a document. A line of code has its own anchor."""
 
     kind: SegmentKind
     text: str
@@ -35,7 +35,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A place of a page: `anchor` is its id, "" for the chapter as a whole."""
+    """An addressable place of a page: `anchor` is its id, empty for the chapter as a whole."""
 
     section: str
     title: str
@@ -44,7 +44,7 @@ class Document:
 
 
 def documents_of(page: Mapping[str, Any]) -> list[Document]:
-    """Return the documents of a revision's page, in the page's order, without its answers."""
+    """Return the documents of a revision's page, in order, without its answers."""
     return [document for document in _documents(page) if document.segments]
 
 
@@ -110,7 +110,7 @@ def _of_passage(passage: Passage) -> tuple[Segment, ...]:
 
 
 def _question(question: Mapping[str, Any]) -> str:
-    """What is asked: the prompt, the code, and whatever is to be chosen, ordered or joined."""
+    """Return the question's text: the prompt, the code, and its choices, items or pairs."""
     parts = ("choices", "items", "lefts", "rights")
     entries = [entry for part in parts for entry in question.get(part, ())]
     texts = [question["prompt_html"], question.get("code_html", "")]
@@ -140,7 +140,7 @@ def _formula(page: Mapping[str, Any], formula: Mapping[str, Any]) -> Document:
 
 
 def _listing(page: Mapping[str, Any], listing: Mapping[str, Any]) -> Document:
-    """Give each line of code its own address, the one that its number links to."""
+    """Give each line of code its own anchor, the one that its number links to."""
     anchors = {int(n): html.unescape(anchor) for anchor, n in _LINE.findall(listing["html"])}
     lines = tuple(
         Segment(SegmentKind.CODE, line.strip(), anchors.get(number, ""))

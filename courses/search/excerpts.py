@@ -1,4 +1,4 @@
-"""The piece of a document that shows why it was found, with the words of the query marked."""
+"""The excerpt of a document that shows why it matched, with the query's words marked."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from .documents import Document, Segment, SegmentKind
 from .words import Word, words
 
 MAX_CHARACTERS = 180
-# How much of it may stand before the first mark.
+# Context before the first mark.
 LEAD_CHARACTERS = 50
-# Among texts with as many of the words: a symbol's meaning tells most, and the title stands above
-# the excerpt anyway.
+# Among segments with equally many of the words: a symbol's meaning says most, and the title is
+# shown above the excerpt anyway.
 _TELLING = {
     SegmentKind.SYMBOL: 2,
     SegmentKind.PROSE: 1,
@@ -32,7 +32,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """`pieces` on one line; `is_code` for TeX and code; `anchor` of the line of code it is from."""
+    """`pieces` in one line; `is_code` for TeX and code; `anchor` of the line of code it is from."""
 
     pieces: tuple[Piece, ...]
     is_code: bool
@@ -40,7 +40,7 @@ class Excerpt:
 
 
 def marked(text: str, matched: Iterable[str]) -> tuple[Piece, ...]:
-    """Split a text at the words that matched."""
+    """Split a text at the matching words."""
     pieces: list[Piece] = []
     place = 0
     for start, end in _spans(text, frozenset(matched)):
@@ -54,10 +54,10 @@ def marked(text: str, matched: Iterable[str]) -> tuple[Piece, ...]:
 
 
 def excerpt(document: Document, matched: frozenset[str]) -> Excerpt:
-    """Return the text with most of the words that matched, cut round where they stand together."""
+    """Return the segment with the most matching words, cut around their densest stretch."""
     best = max(document.segments, key=lambda segment: _worth(segment, matched))
     if best.kind is SegmentKind.TITLE and len(document.segments) > 1:
-        # The title stands above the excerpt anyway: show how the text begins.
+        # The title is shown above the excerpt anyway: show the beginning of the text.
         best = document.segments[1]
     text = _window(best.text, matched)
     return Excerpt(
@@ -71,12 +71,12 @@ def _worth(segment: Segment, matched: frozenset[str]) -> tuple[int, int]:
 
 
 def _spans(text: str, matched: frozenset[str]) -> list[tuple[int, int]]:
-    """Return where the words stand, each place once; neighbours stay apart."""
+    """Return the positions of the words, each once; neighbours stay separate."""
     return sorted({(w.start, w.end) for w in words(text) if w.word in matched})
 
 
 def _densest(text: str, matched: frozenset[str]) -> int:
-    """Return where the stretch begins that has most of the words, the first of equal ones."""
+    """Return the start of the stretch with the most words, the first of equal ones."""
     found = [word for word in words(text) if word.word in matched]
     reach = MAX_CHARACTERS - LEAD_CHARACTERS
 

@@ -1,8 +1,8 @@
-"""An inverted index over documents, and how well each answers a query.
+"""An inverted index over documents, and the ranking of its hits.
 
-The score of a document is the sum over the query's words of (how rare the word is) times (how often
-and where it stands), as in BM25 with the kinds of text as weighted fields. A document must have
-every word of the query; where none has, those with some of them are given instead.
+The score of a document is the sum over the query's words of (rarity of the word) times (frequency,
+weighted by kind of segment), as in BM25 with weighted fields. A document must contain every word of
+the query; if none does, those with some of them are returned.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .words import STOP_WORDS, words
 SATURATION = 8.0
 LENGTH_SHARE = 0.4
 PREFIX_SHARE = 0.4
-# What "norm" counts for where the text says RMSNorm.
+# The weight of "norm" where the text says RMSNorm.
 PART_SHARE = 0.5
 LEAST_PREFIX_CHARACTERS = 2
 MOST_WORDS_OF_A_PREFIX = 60
@@ -47,7 +47,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A document (by number) that answers a query, with the index's words that made it answer."""
+    """A matching document (by number), with the index's words that matched."""
 
     document: int
     score: float
@@ -57,7 +57,7 @@ class Hit:
 
 @dataclass(slots=True)
 class Index:
-    """Never changed once it is built, so threads may share it."""
+    """Immutable once built, so threads may share it."""
 
     documents: Sequence[Document]
     _postings: dict[str, dict[int, float]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Index:
         return index
 
     def hits(self, query: Query) -> list[Hit]:
-        """Return the documents that answer, best first; equal ones in the order of the course."""
+        """Return the matching documents, best first; ties in the order of the course."""
         scores: dict[int, float] = defaultdict(float)
         matched: dict[int, set[str]] = defaultdict(set)
         answered: dict[int, int] = defaultdict(int)
@@ -109,7 +109,7 @@ class Index:
         return sorted(hits, key=lambda hit: (-hit.score, hit.document))
 
     def near(self, word: str) -> list[str]:
-        """Return the words of the index that begin like this one, the word itself first."""
+        """Return the words of the index with this prefix, the word itself first."""
         return [known for known, _ in self._known(word)]
 
     def vocabulary(self) -> Sequence[str]:
@@ -145,5 +145,5 @@ class Index:
 
 
 def compact(tex: str) -> str:
-    """Return TeX without spaces, as two authors would write it alike; case counts in TeX."""
+    """Return TeX without spaces, so that spacing makes no difference; case does."""
     return "".join(tex.split())

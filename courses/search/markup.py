@@ -1,4 +1,4 @@
-"""From the HTML of a published page back to words: text by heading, formulas as their TeX."""
+"""From the HTML of a published page to words: text by heading, formulas as their TeX."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _COMMAND = re.compile(r"\\([A-Za-z]+)(\s*)")
 
 @dataclass(slots=True)
 class Passage:
-    """What stands under one heading; `anchor` is the heading's id, "" before the first heading."""
+    """The text under one heading; `anchor` is the heading's id, empty before the first heading."""
 
     anchor: str = ""
     title: str = ""
@@ -57,7 +57,7 @@ class Passage:
 
 
 def readable(tex: str) -> str:
-    r"""Return TeX as a line of text that people can read: `\frac{1}{D}\gamma_i` as 1/D γ_i."""
+    r"""Return TeX as a readable line of text: `\frac{1}{D}\gamma_i` as 1/D γ_i."""
     text = tex.replace(r"\{", _OPEN).replace(r"\}", _CLOSE)
     text = _SIZES.sub("", _WORDS.sub(r"\1", text))
     text = _HAT.sub(lambda match: (match[1] or match[2]) + _COMBINING_HAT, text)
@@ -69,7 +69,7 @@ def readable(tex: str) -> str:
 
 
 def _without_groups(tex: str) -> str:
-    """Return TeX without groups: in brackets where it would say something else without them."""
+    """Return TeX without groups: in brackets where the meaning would change without them."""
     for _ in range(DEEPEST_GROUP):
         before = tex
         tex = _FRACTION.sub(_fraction, tex)
@@ -100,7 +100,7 @@ def _argument(match: re.Match[str]) -> str:
 
 
 def _over(tex: str) -> str:
-    """Return a numerator: a product may stand without brackets, a sum may not."""
+    """Return a numerator: a product needs no brackets, a sum does."""
     tex = tex.strip()
     return _bracketed(tex) if re.search(r"[-+/=<>,]", _IN_BRACKETS.sub("", tex)) else tex
 
@@ -115,7 +115,7 @@ def _bracketed(tex: str) -> str:
 
 
 def passages(html: str) -> list[Passage]:
-    """Return the passages of a text with anything in them."""
+    """Return the non-empty passages of a text."""
     reader = _Reader()
     reader.feed(html)
     reader.close()
@@ -126,7 +126,7 @@ def passages(html: str) -> list[Passage]:
 
 
 def plain_text(html: str) -> str:
-    """Return the words of a piece of HTML on one line, headings among them."""
+    """Return the words of a piece of HTML in one line, headings included."""
     return " ".join(f"{passage.title} {passage.text}".strip() for passage in passages(html))
 
 
@@ -135,7 +135,7 @@ def _tidy(text: str) -> str:
 
 
 class _Reader(HTMLParser):
-    """Reads KaTeX's formulas by the TeX that they carry, and skips what is drawn of them."""
+    """Reads KaTeX's formulas by the TeX that they carry, and skips their glyphs."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -1,4 +1,4 @@
-"""Answers a query from an index of what is published now, built once per set of revisions."""
+"""Answers a query from an index of the published chapters, built once per set of revisions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ALIKE = 0.75
 
 
 class _Source(NamedTuple):
-    """A published chapter as the index is kept by."""
+    """A published chapter, as part of the index's key."""
 
     course_slug: str
     chapter_slug: str
@@ -39,7 +39,7 @@ class _Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A place that answers: `where` leads to it in words, `url` by its anchor."""
+    """A hit: `where` describes its place in words, `url` leads to its anchor."""
 
     chapter: str
     section: str
@@ -50,10 +50,10 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What was found: the best results and how many there are in all.
+    """The best results, and the total number.
 
-    `complete` is false where no place has all words of the query. `suggestion` is a query that
-    would find something where this one finds nothing, or "".
+    `complete` is false where no document has all words of the query. `suggestion` is a query that
+    would find something where this one finds nothing, otherwise empty.
     """
 
     results: Sequence[Result]
@@ -66,7 +66,7 @@ NOTHING = Results((), 0, True, "")
 
 
 def search(text: str, limit: int = MAX_RESULTS) -> Results:
-    """Search all published chapters; one query of the database if nothing was published since."""
+    """Search all published chapters; one query of the database while nothing is published."""
     query = Query.of(text[:MAX_QUERY_CHARACTERS])
     if not query.words:
         return NOTHING
@@ -89,7 +89,7 @@ def _published() -> tuple[_Source, ...]:
 
 @lru_cache(maxsize=KEPT_INDEXES)
 def _index(sources: tuple[_Source, ...]) -> tuple[Index, tuple[_Source, ...]]:
-    """Return the index, and for each document the chapter that it is from."""
+    """Return the index, and the chapter of each document."""
     documents: list[Document] = []
     origins: list[_Source] = []
     for source in sources:
@@ -123,7 +123,7 @@ def _result(hit: Hit, document: Document, origins: Sequence[_Source]) -> Result:
 
 
 def _suggestion(text: str, index: Index) -> str:
-    """Put known words in the place of unknown ones that look much like them."""
+    """Replace unknown words by known ones that are spelt similarly."""
     changed = text
     found = list(words(text))
     if len(found) > MAX_QUERY_WORDS:

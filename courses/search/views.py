@@ -1,4 +1,4 @@
-"""The page of the search, and its results alone for the dialog that fetches them."""
+"""The search page, and its list of results alone for the dialog."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_RESULTS_IN_DIALOG = 12
 
 @require_safe
 def search_page(request: HttpRequest) -> HttpResponseBase:
-    """Show what answers `q`; with `fragment` only the list."""
+    """Show the results for `q`; with `fragment` only the list."""
     text = request.GET.get("q", "").replace("\0", "").strip()[:MAX_QUERY_CHARACTERS]
     is_fragment = "fragment" in request.GET
     limited = bool(text) and not within_limit(request, "search", settings.SEARCHES_PER_MINUTE)
@@ -36,7 +36,7 @@ def search_page(request: HttpRequest) -> HttpResponseBase:
         },
         status=HTTPStatus.TOO_MANY_REQUESTS if limited else HTTPStatus.OK,
     )
-    # A new revision must be found at once; the answer is the same for everybody.
+    # A new revision must be found at once; the response is the same for everybody.
     response["Cache-Control"] = "no-cache"
     if limited:
         response["Retry-After"] = str(WINDOW_SECONDS)

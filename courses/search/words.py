@@ -1,8 +1,8 @@
-r"""Words as the index knows them, with their places in the text.
+r"""The index's words, with their positions in the text.
 
-A word is a run of letters and digits, a TeX command such as `\frac`, or one of the signs that have
-a name. Case, accents, plural and the British -ise do not matter; a Greek letter is its name,
-however it is written: `γ`, `\gamma`, `gamma`.
+A word is a run of letters and digits, a TeX command such as `\frac`, or a sign that has a name.
+Case, accents, plural and the British -ise are ignored; a Greek letter is its name, however it is
+written: `γ`, `\gamma`, `gamma`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SIGNS = {
     **{"∂": "partial", "∇": "nabla", "∑": "sum", "∏": "prod", "√": "sqrt", "∞": "infty"},
     **{"∈": "in", "⊙": "odot", "≈": "approx", "≤": "leq", "≥": "geq"},
 }
-# Commands whose sign learners look for by its name.
+# Commands for signs that learners search by name.
 _NAMED_COMMANDS = frozenset({"partial", "nabla", "sum", "prod", "sqrt", "infty", "odot"})
 _GREEK = word_set(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma "
@@ -40,7 +40,7 @@ STOP_WORDS = word_set(
 
 
 class Word(NamedTuple):
-    """A word as indexed, and where its text stands: `text[start:end]`.
+    """A word as indexed, with its position: `text[start:end]`.
 
     `whole` is false for a part of a compound.
     """
@@ -52,7 +52,7 @@ class Word(NamedTuple):
 
 
 def words(text: str) -> Iterator[Word]:
-    """Return the words of a text in order; of a compound such as RMSNorm its parts follow it."""
+    """Return the words of a text in order, compounds such as RMSNorm followed by their parts."""
     for match in _WORD.finditer(text):
         for place, word in enumerate(forms(match[0])):
             yield Word(word, match.start(), match.end(), whole=place == 0)
@@ -60,7 +60,7 @@ def words(text: str) -> Iterator[Word]:
 
 @lru_cache(maxsize=20_000)
 def forms(token: str) -> tuple[str, ...]:
-    """Return the word that a token is, and for a compound the words that it is made of."""
+    """Return the word of a token, and for a compound its parts."""
     whole = normalised(token)
     if not token.isascii() or token.startswith("\\") or token.islower():
         return (whole,)
@@ -70,7 +70,7 @@ def forms(token: str) -> tuple[str, ...]:
 
 
 def normalised(token: str) -> str:
-    """Return one token as the index knows it."""
+    """Return one token as it is indexed."""
     if token in SIGNS:
         return SIGNS[token]
     if token.startswith("\\"):

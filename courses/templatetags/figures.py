@@ -1,4 +1,4 @@
-"""Setting figures into a chapter's page, each where its author put it."""
+"""Insert figures into a chapter's page, at their positions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _HEADING = re.compile(r'<h[3-6] id="([^"]+)"')
 
 @register.simple_tag
 def figures_at(page: Mapping[str, Any], kind: str, key: str) -> SafeString:
-    """Set the figures that stand after a part, formula or step of the page."""
+    """Render the figures that follow a part, formula or step of the page."""
     return _figures(page, f"{kind}-{key}")
 
 
 @register.filter
 def with_figures(html: str, page: Mapping[str, Any]) -> SafeString:
-    """Set the figures that stand under headings of a text: each before the next heading."""
+    """Insert the figures under headings of a text, each before the next heading."""
     pieces: list[str] = []
     begin, heading = 0, None
     for match in _HEADING.finditer(html):
@@ -36,7 +36,7 @@ def _under(page: Mapping[str, Any], heading: str | None) -> str:
 
 
 def _figures(page: Mapping[str, Any], place: str) -> SafeString:
-    # Revisions from before there were figures have no list of them.
+    # Revisions older than figures have no list of them.
     return mark_safe(  # noqa: S308  a template's
         "".join(
             render_to_string("courses/_figure.html", {"figure": figure})

@@ -1,4 +1,4 @@
-"""What the reading templates need beyond Django's own filters."""
+"""Filters and tags of the reading templates."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ def linked_headings(html: str) -> SafeString:
 @register.filter
 @lru_cache(maxsize=4096)
 def words(html: str) -> str:
-    """Return rendered HTML as words, formulas among them: browsers leave these out of names.
+    """Return rendered HTML as words, formulas included: browsers leave formulas out of accessible
+    names.
 
-    Kept, because the same few hundred pieces are on every page that is asked for.
+    Cached, because every page repeats the same few hundred pieces.
     """
     return plain_text(html)
 

@@ -1,4 +1,4 @@
-"""What a name looks like: the skeleton of Unicode's UTS #39, section 4.
+"""Confusable names: the skeleton algorithm of Unicode's UTS #39, section 4.
 
 `confusables.txt` beside this file is Unicode's own table without the lines of characters that no
 name can hold: those that NFKC replaces, and all but letters, digits, marks and `.@+-_`.
@@ -14,7 +14,7 @@ TABLE = Path(__file__).with_name("confusables.txt")
 
 
 def skeleton(text: str) -> str:
-    """Return what all texts that look like this one have in common; nothing to show to anybody."""
+    """Return the skeleton that all confusable texts share; it is for comparing, not for display."""
     prototypes = _prototypes()
     apart = unicodedata.normalize("NFD", text)
     return unicodedata.normalize("NFD", "".join(prototypes.get(each, each) for each in apart))
@@ -22,7 +22,7 @@ def skeleton(text: str) -> str:
 
 @cache
 def _prototypes() -> dict[str, str]:
-    """Return character -> what it is taken for."""
+    """Return the prototype of each confusable character."""
     lines = (line.partition("#")[0] for line in TABLE.read_text("utf-8").splitlines())
     pairs = (line.split(";") for line in lines if ";" in line)
     return {

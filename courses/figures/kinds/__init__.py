@@ -1,1 +1,1 @@
-"""The kinds of figures, one module each. Its twin for the browser is in `static/js/figures/`."""
+"""The kinds of figures, one module each. Each has a twin in `static/js/figures/kinds/`."""

@@ -1,4 +1,4 @@
-"""RMSNorm and LayerNorm of a row of two or three numbers: where each sends it."""
+"""The geometry of RMSNorm and LayerNorm for a row of two or three numbers."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def _route(eye: Vector, *stops: Vector) -> list[Point]:
 
 
 def _outline(matrix: Vector) -> list[Point]:
-    """Return the outline of what `matrix` (2, size) makes of the unit ball: an ellipse.
+    """Return the outline of the image of the unit ball under `matrix` (2, size): an ellipse.
 
     It is L(cos t, sin t) with the Cholesky factor L of matrix @ matrix.T.
     """
@@ -222,7 +222,7 @@ def _outline(matrix: Vector) -> list[Point]:
 
 
 def _centred_places(eye: Vector, gamma: Vector, limit: float) -> dict[str, list[Point]]:
-    """Return where centred rows lie, and of three numbers also where LayerNorm sends them."""
+    """Return the centred rows, and for three numbers their images under LayerNorm."""
     if len(gamma) == 2:
         return {"centred": [(-limit, limit), (limit, -limit)]}
     basis = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2.0], [6.0]])  # orthonormal rows

@@ -1,4 +1,4 @@
-"""What a factor alpha does to RMSNorm's result and gradient, and where epsilon breaks the law."""
+"""How a factor alpha changes RMSNorm's result and gradient, and where epsilon breaks the law."""
 
 from __future__ import annotations
 
