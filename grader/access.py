@@ -1,7 +1,7 @@
-"""Who may see and change submissions: the one rule that pages, REST and admin ask.
+"""Who may see and change submissions: the one rule behind pages, REST and admin.
 
-A learner sees their own. Whoever holds the permission to view submissions sees everybody's. A token
-never gives more than its owner's role, and gives less where it lacks the scope of the call.
+Learners see their own submissions; whoever has the permission to view submissions sees all of them.
+A token never gives more than its owner's role, and gives less where it lacks the scope of the call.
 """
 
 from __future__ import annotations

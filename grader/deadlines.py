@@ -1,9 +1,9 @@
-"""Until when a submission is in time, and which are late: read, never stored.
+"""Deadlines of submissions, and which submissions are late: computed, never stored.
 
-When it was submitted decides, not when a verdict came: neither a long queue nor a GPU that is away
-makes anything late, and no regrade does. A deadline is shown to the minute and holds until that
-minute ends, so that what is handed in at 23:59:59 is in time where pages say 23:59. Nothing is
-kept beside the two moments, so that moving a deadline decides anew.
+The time of submission decides, not that of the verdict: neither a long queue nor a missing GPU
+makes anything late, and no regrade does. A deadline is shown to the minute and includes that
+minute, so a submission at 23:59:59 is in time where pages say 23:59. Only the two times are stored,
+so moving a deadline takes effect at once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ IN_TIME = Q(deadline__isnull=True) | Q(LessThanOrEqual(*_MINUTES))
 
 
 def with_deadline(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
-    """Read the learner's deadline with each submission, as `deadline`; None where there is none."""
+    """Annotate each submission with its learner's `deadline`; None where there is none."""
     own = Extension.objects.filter(exercise=OuterRef("exercise"), user=OuterRef("user"))
     return submissions.annotate(deadline=_deadline("exercise__due_at", own))
 
@@ -33,7 +33,7 @@ def with_deadline(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
 def exercises_with_deadline(
     exercises: QuerySet[Exercise], user: User | AnonymousUser
 ) -> QuerySet[Exercise]:
-    """Read the user's deadline with each exercise, as `deadline`; None where there is none."""
+    """Annotate each exercise with the user's `deadline`; None where there is none."""
     if not user.is_authenticated:
         return exercises.annotate(deadline=F("due_at"))
     own = Extension.objects.filter(exercise=OuterRef("pk"), user=user)
@@ -41,14 +41,14 @@ def exercises_with_deadline(
 
 
 def deadline_of(submission: Submission) -> datetime | None:
-    """Return the deadline of a submission's learner; a query unless it was read with the row."""
+    """Return the deadline of a submission's learner; a query unless it was annotated."""
     if "deadline" in submission.__dict__:
         return _read(submission)
     return deadline_for(submission.exercise, submission.user)
 
 
 def deadline_for(exercise: Exercise, user: User | AnonymousUser) -> datetime | None:
-    """Return until when a user's submissions to an exercise are in time; None without an end."""
+    """Return a user's deadline for an exercise; None where there is none."""
     if "deadline" in exercise.__dict__:
         return _read(exercise)
     due_at = exercise.due_at
@@ -64,12 +64,12 @@ def is_late(submission: Submission) -> bool:
 
 
 def is_past(deadline: datetime | None, moment: datetime) -> bool:
-    """Return whether a deadline's minute is over at a moment."""
+    """Return whether a deadline's minute is over at a given time."""
     return deadline is not None and minute_of(moment) > minute_of(deadline)
 
 
 def minute_of(moment: datetime) -> datetime:
-    """Return the beginning of the minute of a moment, an aware time."""
+    """Return the beginning of an aware time's minute."""
     return moment.replace(second=0, microsecond=0)
 
 
@@ -79,7 +79,7 @@ def _read(row: Any) -> datetime | None:
 
 
 def _deadline(due: str, extensions: QuerySet[Extension]) -> Case:
-    """Return the later of the exercise's deadline and the extension, if the exercise has one."""
+    """Return the later of the exercise's deadline and the extension; None without a deadline."""
     extended = Coalesce(Subquery(extensions.values("due_at")[:1]), F(due))
     later = When(Q(**{f"{due}__isnull": False}), then=Greatest(F(due), extended))
     return Case(later, output_field=DateTimeField())

@@ -1,7 +1,7 @@
-"""What happened to a submission, in order: read from the rows that its life left behind.
+"""The events of a submission in order, derived from its rows.
 
-Every moment is written once, by the site's clock, in the transaction in which it happened; so the
-events of a submission only grow, and their numbers stay.
+Each time is written once, by the site's clock, in the transaction of the event; so the events of a
+submission only grow, and their numbers are stable.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class EventKind(models.TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened. `number` counts from 1; `detail` depends on the kind."""
+    """One event. `number` counts from 1; `detail` depends on the kind."""
 
     number: int
     kind: EventKind
@@ -58,7 +58,7 @@ Moment = tuple[datetime, EventKind, dict[str, Any]]
 
 
 def events_of(submission: Submission) -> list[Event]:
-    """Return everything that happened to the submission so far, the oldest first."""
+    """Return all events of the submission so far, oldest first."""
     own = list(submission.attempts.filter(regrade_item__isnull=True).order_by("number"))
     second = SecondVerdict.objects.filter(submission=submission).first()
     scores = {submission.kind: _graded_score(submission)}
@@ -78,7 +78,7 @@ def events_of(submission: Submission) -> list[Event]:
     applied = submission.regrade_items.filter(applied_version__isnull=False)
     for item in applied.select_related("run").defer("report", "old_report"):
         moments += _of_regrade(item)
-    # The sort is stable: what happened in one moment stays in the order in which it is made here.
+    # The sort is stable: simultaneous events stay in the order in which they are made here.
     moments.sort(key=lambda moment: moment[0])
     return [
         Event(number, kind, at, _sound(detail))
@@ -87,7 +87,7 @@ def events_of(submission: Submission) -> list[Event]:
 
 
 def _sound(detail: dict[str, Any]) -> dict[str, Any]:
-    """Return what is of its kind: in rows that were imported anything may stand."""
+    """Return the value if it has its type: imported rows may contain anything."""
     outcome, texts = detail.get("outcome"), ("kind", "reason", "regrade")
     sound = {name: detail[name] for name in texts if isinstance(detail.get(name), str)}
     if isinstance(number := detail.get("attempt"), int):
@@ -104,7 +104,7 @@ def _score(value: Any) -> float | None:
 
 
 def _graded_score(submission: Submission) -> float | None:
-    """Return the score of the grading, before any regrade, decision or score of a person."""
+    """Return the score of the grading, before any regrade, decision or override."""
     regrades = submission.regrade_items.filter(applied_version__isnull=False)
     first = regrades.order_by("run__committed_at").only("old_score").first()
     if first is not None:
@@ -114,7 +114,7 @@ def _graded_score(submission: Submission) -> float | None:
 
 
 def _scores_asked_anew(submission: Submission) -> dict[int, float | None]:
-    """Return the scores of second verdicts that graders asked for again, by their attempts."""
+    """Return the former scores of second verdicts that graders asked for again, by attempt."""
     acts = _acts_on(submission, AuditAction.SECOND_ASKED)
     told = [(_told(act.detail), _told(act.before)) for act in acts]
     # Entries of former releases have the score beside the attempt.
@@ -133,12 +133,12 @@ def _acts_on(submission: Submission, *actions: AuditAction) -> list[AuditEntry]:
 
 
 def _told(value: Any) -> dict[str, Any]:
-    """Return an entry's values; what was imported may be anything."""
+    """Return an entry's values; imported ones may be anything."""
     return value if isinstance(value, dict) else {}
 
 
 def _without_attempts(submission: Submission) -> Iterator[Moment]:
-    """Yield what a submission tells by itself: one that was imported has no attempts."""
+    """Yield the events known from the submission alone: imported ones have no attempts."""
     yield submission.created_at, EventKind.SUBMITTED, {}
     if submission.finished_at:
         graded = _result(submission.outcome, _graded_score(submission))
@@ -158,10 +158,10 @@ def _of_attempts(
     *,
     counts: bool,
 ) -> Iterator[Moment]:
-    """Yield what happened to the attempts of one kind of node, in order.
+    """Yield the events of the attempts for one kind of node, in order.
 
-    `score` is what the last one graded gave; `former` has what others did, by their numbers. The
-    submission came in once, with the first attempt at the verdict that counts.
+    `score` is that of the last graded one; `former` has those of others, by number. The submission
+    itself arrived with the first attempt for the verdict that counts.
     """
     # An end without a verdict and the next attempt are written together.
     successors: list[GradingAttempt | None] = [*attempts[1:], None]
@@ -196,7 +196,7 @@ def _beginning(attempt: GradingAttempt, *, is_first: bool) -> EventKind:
 
 
 def _is_fresh(attempt: GradingAttempt) -> bool:
-    """Return whether a person asked for the attempt, and not an earlier one that failed."""
+    """Return whether a person asked for the attempt, rather than an earlier failure."""
     return attempt.try_number == 1 and attempt.returns == 0
 
 

@@ -1,4 +1,4 @@
-"""The grader's limits, read from settings when used. Units are in the names."""
+"""The grader's limits, read from the settings at each use. Units are in the names."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def max_grading_attempts() -> int:
 
 
 def max_returns() -> int:
-    """How often nodes may give a job back before its verdict is given up."""
+    """How often nodes may return a job before its verdict is given up."""
     return int(settings.GRADING["MAX_RETURNS"])
 
 
 def return_pause(returns: int) -> timedelta:
-    """How long a job that was given back so often waits: the first time not at all."""
+    """How long a job waits after this many returns: not at all the first time."""
     if returns < 2:
         return timedelta(0)
     return timedelta(seconds=settings.GRADING["RETURN_PAUSE_SECONDS"]) * 2 ** (returns - 2)
@@ -62,15 +62,15 @@ def submissions_per_minute() -> int:
 
 
 def jobs_on_queue_per_learner() -> int:
-    """How many of a learner's jobs a queue and its workers have at once.
+    """How many of a learner's jobs may be on a queue or with its workers at once.
 
-    One being graded and the next one at hand; what exceeds it waits until one ends.
+    One being graded and the next one ready; the others wait until one ends.
     """
     return int(settings.GRADING["JOBS_ON_QUEUE_PER_LEARNER"])
 
 
 def regrades_on_queue() -> int:
-    """How many jobs of regrades a queue and its workers have at once."""
+    """How many jobs of regrades may be on a queue or with its workers at once."""
     return int(settings.GRADING["REGRADES_ON_QUEUE"])
 
 
@@ -91,7 +91,7 @@ def runs_per_minute() -> int:
 
 
 def run_wait() -> timedelta:
-    """How long a run may wait for a worker; after that nobody looks at it any more."""
+    """How long a run may wait for a worker; nobody looks at it after that."""
     return timedelta(seconds=settings.GRADING["RUN_WAIT_SECONDS"])
 
 
@@ -111,9 +111,9 @@ def run_retention() -> timedelta:
 
 
 def resend_after() -> timedelta:
-    """How long a sent message may stay unclaimed before it can be taken for vanished.
+    """How long a sent message may stay unclaimed before it is considered vanished.
 
-    Longer than the broker takes to hand a dead worker's message to another one.
+    Longer than the broker takes to redeliver a dead worker's message.
     """
     return timedelta(
         seconds=settings.QUEUE_VISIBILITY_TIMEOUT_SECONDS

@@ -1,4 +1,4 @@
-"""Make what came over the wire safe to parse and to store."""
+"""Make received messages safe to parse and to store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def clean(value: Any, depth: int = 0) -> Any:
 
 
 def address_of(message: object) -> tuple[str, str] | None:
-    """Return submission id and lease of a message that may be broken everywhere else."""
+    """Return submission id and lease of a message that may be malformed everywhere else."""
     if not isinstance(message, dict):
         return None
     submission, lease = message.get("submission"), message.get("lease")

@@ -1,6 +1,6 @@
-"""Where what is done comes from: a page, the REST API and with which token, or the server itself.
+"""The origin of an act: a page, the REST API and with which token, or the server itself.
 
-Services do not see requests, and what they write down should say it all the same.
+Services do not see requests, but their audit entries name the origin.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from grader.models import Origin
 
 @dataclass(slots=True)
 class CurrentOrigin:
-    """Of what is being done now. `token_name` is empty where no API token came along."""
+    """The origin of the current act. `token_name` is empty without an API token."""
 
     kind: Origin
     token_name: str = ""
@@ -28,7 +28,7 @@ _current: ContextVar[CurrentOrigin | None] = ContextVar("origin", default=None)
 
 
 class OriginMiddleware:
-    """Lets what a request does know that it is a request's."""
+    """Marks everything a request does as coming from it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -46,18 +46,18 @@ def current_origin() -> CurrentOrigin:
 
 
 def current_user() -> User | None:
-    """Return who is signed in to the request that is being answered; None without one."""
+    """Return the user who is signed in to the current request; None without one."""
     user = getattr(current_origin().request, "user", None)
     return user if isinstance(user, User) else None
 
 
 def came_by_rest() -> None:
-    """Note that the request is one of the REST API."""
+    """Mark the request as one of the REST API."""
     if (origin := _current.get()) is not None:
         origin.kind = Origin.REST
 
 
 def came_with_token(name: str) -> None:
-    """Note the name of the API token that the request came with."""
+    """Record the name of the API token that the request came with."""
     if (origin := _current.get()) is not None:
         origin.token_name = name

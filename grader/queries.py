@@ -1,4 +1,4 @@
-"""What pages and REST read of exercises, submissions, queues and regrades."""
+"""Read queries of pages and REST: exercises, submissions, queues and regrades."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .models import (
     WorkerNode,
 )
 
-# Workers report every 30 s; three silent reports and a node counts as away.
+# Workers report every 30 s; after three missed reports a node counts as gone.
 NODE_SILENCE = timedelta(seconds=100)
 
 
@@ -46,7 +46,7 @@ def own_submissions(user: User | AnonymousUser) -> QuerySet[Submission]:
     )
 
 
-# By the chapter's place, then by its own; what belongs to no chapter comes last.
+# By the chapter's position, then by its own; exercises without a chapter come last.
 IN_ORDER = (
     F("chapter__course__position").asc(nulls_last=True),
     F("chapter__course__slug").asc(nulls_last=True),
@@ -60,7 +60,7 @@ IN_ORDER = (
 def published_exercises() -> QuerySet[Exercise]:
     """Return the exercises that are open to learners, in the order of the course.
 
-    One whose chapter is not published is not, like all else that the chapter shows.
+    An exercise of an unpublished chapter is not open, like everything else in that chapter.
     """
     shown = Q(chapter__isnull=True) | Q(chapter__published=True)
     exercises = Exercise.objects.filter(shown, is_published=True)
@@ -68,14 +68,14 @@ def published_exercises() -> QuerySet[Exercise]:
 
 
 def visible_exercises(user: User | AnonymousUser) -> QuerySet[Exercise]:
-    """Return the published exercises; authors also see those not yet published."""
+    """Return the published exercises; for authors, all of them."""
     if user.has_perm("grader.change_exercise"):
         return Exercise.objects.select_related("chapter__course")
     return published_exercises()
 
 
 def open_attempt(submission: Submission, kind: str | None = None) -> GradingAttempt | None:
-    """Return the attempt at the verdict of a kind of node, that which counts if none is named."""
+    """Return the open attempt for a kind of node, by default for the verdict that counts."""
     return (
         submission.attempts.filter(
             state__in=AttemptState.open(), regrade_item__isnull=True, kind=kind or submission.kind
@@ -89,9 +89,9 @@ def open_attempt(submission: Submission, kind: str | None = None) -> GradingAtte
 def attempts_ahead(attempt: GradingAttempt) -> int:
     """Return how many open attempts are served before this one.
 
-    Plays the queue forward: what the broker has is served in the order in which it was sent, and
-    each that ends lets the next one of its learner join at the end (see `services.dispatch`).
-    One of lower priority has all of them before it, and those of its own that came earlier.
+    Simulates the queue: the broker serves messages in the order in which they were sent, and each
+    attempt that ends lets its learner's next one join at the end (see `services.dispatch`). An
+    attempt of lower priority comes after all others, and after earlier ones of its own priority.
     """
     rows = GradingAttempt.objects.filter(
         queue=attempt.queue, state__in=AttemptState.open()
@@ -117,9 +117,9 @@ def attempts_ahead(attempt: GradingAttempt) -> int:
 
 
 def queue_position(submission: Submission, kind: str | None = None) -> int | None:
-    """Return the place in the queue, 1 being next; None once a worker has it.
+    """Return the position in the queue, 1 being next; None once a worker has it.
 
-    Of the verdict that counts, or of that of a kind of node.
+    For a kind of node, by default for the verdict that counts.
     """
     attempt = open_attempt(submission, kind)
     if attempt is None or attempt.state != AttemptState.QUEUED:
@@ -128,7 +128,7 @@ def queue_position(submission: Submission, kind: str | None = None) -> int | Non
 
 
 def queue_is_unreachable(attempt: GradingAttempt) -> bool:
-    """Return whether the attempt's message waits because the broker could not be reached."""
+    """Return whether the attempt waits because the broker could not be reached."""
     outbox: OutboxMessage | None = getattr(attempt, "outbox", None)
     return outbox is not None and outbox.sent_at is None and outbox.failures > 0
 
@@ -138,7 +138,7 @@ def live_nodes() -> QuerySet[WorkerNode]:
 
 
 def chapter_exercises(chapter: Chapter, user: User | AnonymousUser) -> list[Exercise]:
-    """Return a chapter's published exercises with the user's best and last result beside each.
+    """Return a chapter's published exercises with the user's best and last results.
 
     One query, whatever the number of exercises and submissions; `brief` reads the results.
     """
@@ -153,9 +153,9 @@ def chapter_exercises(chapter: Chapter, user: User | AnonymousUser) -> list[Exer
 def exercises_with_end(
     user: User | AnonymousUser, course: Course | None = None, after: datetime | None = None
 ) -> list[Exercise]:
-    """Return the open exercises that have a deadline, the earliest first, as `chapter_exercises`.
+    """Return the open exercises with a deadline, earliest first, like `chapter_exercises`.
 
-    Of one course, or of all; with `after` those alone whose deadline is not past then.
+    Of one course, or of all; with `after`, only those whose deadline has not passed then.
     """
     exercises = exercises_with_deadline(published_exercises(), user)
     exercises = exercises.filter(Q(deadline__isnull=False))
@@ -168,7 +168,7 @@ def exercises_with_end(
 
 
 def _with_results(exercises: QuerySet[Exercise], user: User | AnonymousUser) -> QuerySet[Exercise]:
-    """Put the user's best and last result beside each exercise, for `brief`."""
+    """Annotate each exercise with the user's best and last results, for `brief`."""
     if not user.is_authenticated:
         return exercises
     own = Submission.objects.filter(exercise=OuterRef("pk"), user=user)
@@ -186,7 +186,7 @@ def _with_results(exercises: QuerySet[Exercise], user: User | AnonymousUser) -> 
 
 
 def brief(exercise: Exercise, which: Literal["best", "last"]) -> Submission | None:
-    """Return the result that `chapter_exercises` put beside the exercise, None without one.
+    """Return the result that `chapter_exercises` annotated, None without one.
 
     It has public_id, state, outcome and score, and is not for saving.
     """
@@ -202,14 +202,14 @@ def brief(exercise: Exercise, which: Literal["best", "last"]) -> Submission | No
 
 
 def draft_of(user: User | AnonymousUser, exercise: Exercise, track: str) -> Draft | None:
-    """Return the text that the learner typed last, if one was kept."""
+    """Return the learner's stored draft, if there is one."""
     if not user.is_authenticated:
         return None
     return Draft.objects.filter(user=user, exercise=exercise, track=track).first()
 
 
 def submission_before(submission: Submission) -> str | None:
-    """Return the id of the learner's submission before this one, of the same exercise and track."""
+    """Return the id of the learner's previous submission of the same exercise and track."""
     earlier = Submission.objects.filter(
         user=submission.user_id, exercise=submission.exercise_id, track=submission.track
     )
@@ -218,9 +218,9 @@ def submission_before(submission: Submission) -> str | None:
 
 
 def graded_on_another_track(submission: Submission) -> Submission | None:
-    """Return the learner's submission of the same exercise to compare the results with.
+    """Return the learner's submission on another track to compare the results with.
 
-    The latest accepted one of another track, or the latest with a score.
+    The latest accepted one, or the latest with a score.
     """
     others = Submission.objects.filter(
         user=submission.user_id, exercise=submission.exercise_id, outcome__in=Outcome.scored()
@@ -230,7 +230,7 @@ def graded_on_another_track(submission: Submission) -> Submission | None:
 
 
 def counted_attempts(user: User, exercise: Exercise) -> int:
-    """Return how many of the user's submissions count as attempts: graded ones, our faults not."""
+    """Return the number of the user's submissions that count as attempts."""
     return (
         Submission.objects.filter(user=user, exercise=exercise, state=SubmissionState.FINISHED)
         .exclude(outcome=Outcome.NOT_GRADABLE)
@@ -244,7 +244,7 @@ def is_alive(node: WorkerNode) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class QueueLoad:
-    """How many attempts of a queue wait, how many a worker has, how many wait in the outbox."""
+    """The numbers of a queue's attempts: waiting, with a worker, in the outbox."""
 
     name: str
     queued: int
@@ -253,7 +253,7 @@ class QueueLoad:
 
 
 def queue_loads() -> list[QueueLoad]:
-    """Return the load of every queue, in one query."""
+    """Return the loads of all queues, in one query."""
     waiting = Q(state=AttemptState.QUEUED)
     rows = (
         GradingAttempt.objects.filter(state__in=AttemptState.open())
@@ -271,7 +271,7 @@ def queue_loads() -> list[QueueLoad]:
 
 @dataclass(frozen=True, slots=True)
 class RegradeNumbers:
-    """How many submissions of a run have which change, and how many are where."""
+    """The numbers of a run's submissions, by change and by state."""
 
     changes: dict[str, int]
     states: dict[str, int]

@@ -1,4 +1,4 @@
-"""The engine's registry of exercises, as far as the site uses it."""
+"""The site's view of the engine's registry of exercises."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def find_spec(slug: str) -> ExerciseSpec | None:
 
 @cache
 def groups_of_steps(slug: str) -> Mapping[str, Group]:
-    """Return for steps of the chapter's derivation, by key, the group that tests them most.
+    """Return, by step of the chapter's derivation, the group that tests it most.
 
-    Read from the exercise's known mistakes, each of which names its step and the group that is
-    there to catch it; between two groups that catch as many, the exercise's first.
+    Derived from the exercise's known mistakes, each of which names its step and the group that
+    catches it; ties go to the exercise's first group.
     """
     spec = find_spec(slug)
     if spec is None:

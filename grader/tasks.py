@@ -49,14 +49,14 @@ RETRY: Any = {
 
 
 def worker_task(name: str) -> Callable[[Callable[[Told], None]], Any]:
-    """Make a task of what workers send: its argument is an envelope that a worker has signed.
+    """Make a task for messages of workers: its argument is a signed envelope.
 
-    What nobody vouches for, or what the protocol does not know, ends here and in the log.
+    Unsigned messages and unknown protocols end here and in the log.
     """
 
     def decorate(record: Callable[[Told], None]) -> Any:
         def run(*arguments: object, **named: object) -> None:
-            # A worker sends one argument; others send what they like.
+            # A worker sends one argument; others may send anything.
             envelope = arguments[0] if len(arguments) == 1 and not named else None
             try:
                 told = opened(name, envelope)
@@ -74,7 +74,7 @@ def worker_task(name: str) -> Callable[[Callable[[Told], None]], Any]:
 
 
 def _subject_of(message: object) -> dict[str, Any]:
-    """Return what a message is about, for the log: it says so itself, whatever its headers say."""
+    """Return what a message is about, for the log: from its body, whatever its headers say."""
     known = message if isinstance(message, dict) else {}
     return {name: known.get(name) for name in (logs.SUBMISSION, logs.RUN) if name in known}
 
@@ -102,7 +102,7 @@ def record_verdict(told: Told) -> None:
 
 @worker_task(TASK_RECORD_REDELIVERY)
 def record_redelivery(told: Told) -> None:
-    # Whose job it was is dead: another worker tells of it.
+    # The worker that had the job is dead: another one reports it.
     services.record_redelivery(Redelivery.from_message(clean(told.message)))
 
 
@@ -148,11 +148,11 @@ def advance_checks() -> int:
 
 @shared_task(name="grader.end_runs")
 def end_runs() -> int:
-    """End runs that nobody answers, and delete what was kept long enough, forms of authors too."""
+    """End unanswered runs, and delete what was kept long enough, including authors' forms."""
     return services.end_late_runs() + services.purge_runs() + forget_held_forms()
 
 
 @shared_task(name="grader.remove_work_of_deleted_accounts")
 def remove_work_of_deleted_accounts() -> int:
-    """Delete the work that was kept of deleted accounts for as long as it may be."""
+    """Delete the work of deleted accounts once its retention has passed."""
     return remove_kept()

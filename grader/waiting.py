@@ -1,6 +1,7 @@
-"""Where a verdict stands in its queue, about when it comes, and whether a node is there for it.
+"""Position and estimated waiting time of an open verdict, and whether a node is there for it.
 
-Reads only. The estimate is the median of the latest gradings, so that one slow one says little.
+Reads only. The estimate uses the median of the latest gradings, so that one slow one has little
+effect.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ USABLE_GPU_STATES = frozenset({"ready", "busy"})
 
 
 class Nodes(StrEnum):
-    """What there is of nodes of a kind that grade a track."""
+    """Whether nodes of a kind that grade a track are connected and usable."""
 
     CONNECTED = "connected"
     UNUSABLE = "unusable"
@@ -29,9 +30,10 @@ class Nodes(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How a verdict that is not there yet stands. `position` 1 is served next.
+    """The state of an open verdict. `position` 1 is served next.
 
-    `position` is None once a worker has it; `seconds` until the verdict, None where nothing tells.
+    `position` is None once a worker has it; `seconds` is the time until the verdict, None where
+    unknown.
     """
 
     nodes: Nodes
@@ -41,7 +43,7 @@ class Waiting:
 
 
 def waiting_for(submission: Submission, verdict: Graded) -> Waiting | None:
-    """Return how a verdict of the submission stands; None once it is there."""
+    """Return the state of an open verdict of the submission; None once it is there."""
     if verdict.is_final:
         return None
     attempt = queries.open_attempt(submission, verdict.kind)
@@ -58,17 +60,17 @@ def waiting_for(submission: Submission, verdict: Graded) -> Waiting | None:
 
 
 def nodes_for(kind: str, track: str) -> Nodes:
-    """Return whether there are nodes of the kind that grade the track at the moment."""
+    """Return whether nodes of the kind grade the track at the moment."""
     return _nodes(kind, track)[0]
 
 
 def tracks_available() -> set[str]:
-    """Return the tracks for whose counting verdict some living worker is there."""
+    """Return the tracks with a live worker for the verdict that counts."""
     return {track.value for track in Track if nodes_for(track.kind, track.value) is Nodes.CONNECTED}
 
 
 def _nodes(kind: str, track: str) -> tuple[Nodes, int]:
-    """Return what there is of nodes, and how many gradings they do at once."""
+    """Return the state of the nodes, and how many gradings they do at once."""
     living = queries.live_nodes().filter(queue=NodeKind(kind).queue)
     nodes = list(living.values_list("tracks", "gpus"))
     grading = [gpus for tracks, gpus in nodes if track in tracks]

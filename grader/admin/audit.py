@@ -1,4 +1,4 @@
-"""Who did what: to read, and to find again."""
+"""The audit log: read and searched."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AuditEntryAdmin(ReadOnlyMixin, ExactCountOff):
     readonly_fields = ("who", "where_from", "changed_values", "further")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEntry]:
-        """Leave out who signed in when, for those who have no business with accounts."""
+        """Hide sign-ins and the like from those who do not manage accounts."""
         entries = super().get_queryset(request)
         if request.user.has_perm("auth.view_user"):
             return entries
@@ -71,7 +71,7 @@ class AuditEntryAdmin(ReadOnlyMixin, ExactCountOff):
 
 
 def _pairs(entry: AuditEntry) -> list[tuple[str, object, object]]:
-    """Return name, before and after of each value; what there was not is None."""
+    """Return name, value before and value after; None for what did not exist."""
     before, after = (each if isinstance(each, dict) else {} for each in (entry.before, entry.after))
     return [(name, before.get(name), after.get(name)) for name in {**before, **after}]
 

@@ -1,4 +1,4 @@
-"""The page on which a grader decides about a submission that is held for review."""
+"""The page on which a grader decides on a submission that is held for review."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEMPLATE = "admin/grader/submission/decide.html"
 
 class DecisionForm(forms.Form):
     outcome = forms.ChoiceField(
-        # None is chosen beforehand: an acceptance is not what happens by a slip.
+        # No default: nothing is accepted by accident.
         choices=[
             ("", "Choose one"),
             *(
@@ -52,7 +52,7 @@ def may_decide(request: HttpRequest, submission: Submission | None) -> bool:
 
 
 def decide(request: HttpRequest, pk: int, site: admin.AdminSite) -> HttpResponse:
-    """Show the form and take the decision; a refused one is shown again with the reason."""
+    """Show the form and record the decision; a refused one is shown again with the reason."""
     if not access.may_change_submissions(request.user):
         raise PermissionDenied
     submission = get_object_or_404(access.visible_submissions(request.user), pk=pk)

@@ -1,4 +1,4 @@
-"""The chosen submissions as a table, for a gradebook."""
+"""The selected submissions as CSV, for a gradebook."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ COLUMNS: Final = (
     *("id", "exercise", "track", "learner", "submitted_at", "due_at", "late"),
     *("state", "outcome", "score", "finished_at"),
 )
-# A spreadsheet takes a cell that begins so for a formula; user names may.
+# Spreadsheets read cells with these first characters as formulas; user names may have them.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 BYTE_ORDER_MARK: Final = "\ufeff"
 
 
 class _Echo:
-    """A file of which each line is at once what was written."""
+    """A file whose `write` returns the line, for streaming."""
 
     def write(self, text: str) -> str:
         return text
@@ -34,10 +34,10 @@ class _Echo:
 def as_csv_for_excel(
     modeladmin: Any, request: HttpRequest, submissions: QuerySet[Submission]
 ) -> StreamingHttpResponse:
-    """Send the table of `as_csv` behind a byte order mark.
+    """Stream the CSV of `as_csv` after a byte order mark.
 
-    Excel reads a file without one in the code page of its machine, which spoils names; other
-    programs may take the mark for a part of the first column's name.
+    Without one, Excel decodes the file in the machine's code page, which garbles names; other
+    programs may read the mark as part of the first column's name.
     """
     return _answer(itertools.chain([BYTE_ORDER_MARK], _lines(submissions)))
 
@@ -46,7 +46,7 @@ def as_csv_for_excel(
 def as_csv(
     modeladmin: Any, request: HttpRequest, submissions: QuerySet[Submission]
 ) -> StreamingHttpResponse:
-    """Send one line for each submission, times in UTC as ISO 8601, scores from 0 to 1."""
+    """Stream one line for each submission, times in UTC as ISO 8601, scores from 0 to 1."""
     return _answer(_lines(submissions))
 
 

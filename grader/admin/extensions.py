@@ -1,4 +1,4 @@
-"""More time for one learner, given and taken back by graders."""
+"""Deadline extensions for single learners, granted and revoked by graders."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ExtensionForm(forms.ModelForm):
         return cleaned
 
     def _ask_before_a_change(self, exercise: Exercise, learner: User, agreed: bool) -> None:
-        """Say what a second extension for a learner would change, and offer to do it."""
+        """Explain what a second extension for a learner would change, and offer to change it."""
         former = Extension.objects.filter(exercise=exercise, user=learner).first()
         if former is None:
             return

@@ -1,4 +1,4 @@
-"""A worker's NVIDIA devices in words, for operators."""
+"""A worker's NVIDIA devices as text, for operators."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _FACTS: Final = (
 
 
 def shown_gpus(node: WorkerNode) -> SafeString:
-    """Show each device with its state, and what it is and reads; nothing is guessed."""
+    """Show each device with its state, identity and readings; missing values stay missing."""
     if not node.gpus:
         return format_html("<p>{}</p>", "This worker reports no NVIDIA device.")
     return format_html_join("", "{}", ((_shown(gpu),) for gpu in node.gpus))
 
 
 def state_text(gpu: dict[str, Any]) -> str:
-    """Return what a device's state means, in a sentence."""
+    """Explain a device's state in a sentence."""
     if gpu["state"] == "quarantined":
         return (
             f"In quarantine after {gpu['failures']} failed probes: {gpu['reason']} It is tried "

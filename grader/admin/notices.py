@@ -1,4 +1,4 @@
-"""What somebody is told on the next page of the admin that they open."""
+"""Notices shown on the next page of the admin that their recipient opens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.models import CheckState, ExerciseCheck
 
 
 def tell_of_checks(request: HttpRequest) -> None:
-    """Tell whoever asked for an exercise to be published how its check ended, once."""
+    """Tell whoever asked to publish an exercise how its check ended, once."""
     if not request.user.is_authenticated or not hasattr(request, "_messages"):
         return
     ended = ExerciseCheck.objects.filter(
@@ -21,7 +21,7 @@ def tell_of_checks(request: HttpRequest) -> None:
         state__in=[CheckState.PASSED, CheckState.FAILED],
     )
     for check in ended.select_related("exercise").order_by("id"):
-        # Of two pages at once one tells it.
+        # Of two simultaneous pages, only one shows it.
         if ended.filter(pk=check.pk).update(told_at=timezone.now()):
             _tell(request, check)
 

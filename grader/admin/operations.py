@@ -51,7 +51,9 @@ class WorkerNodeAdmin(ReadOnlyMixin, ExactCountOff):
 
 @admin.register(Worker)
 class WorkerAdmin(ReadOnlyMixin, ExactCountOff):
-    """Who may report verdicts. Keys are given by `manage.py worker add`, and shown there alone."""
+    """Workers that may report verdicts. `manage.py worker add` makes their keys, and alone shows
+    them.
+    """
 
     list_display = ("name", "created_at", "revoked_at", "reports_of", "refused")
     fields = ("name", "created_at", "revoked_at", "reports_of", "refused")
@@ -80,7 +82,7 @@ class WorkerAdmin(ReadOnlyMixin, ExactCountOff):
 
 @admin.register(RefusedMessage)
 class RefusedMessageAdmin(ReadOnlyMixin, ExactCountOff):
-    """What lay on the queue and was not believed. More than a few want somebody to look."""
+    """Messages that were refused. More than a few deserve a look."""
 
     list_display = ("worker", "why", "count", "first_at", "last_at", "last_task")
     list_filter = ("reason",)

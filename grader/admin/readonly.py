@@ -1,4 +1,4 @@
-"""Admin pages that only show: what a learner handed in and what a worker found stay as they are."""
+"""Read-only admin pages: submissions and workers' reports are never edited."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_SEARCHED_WORDS: Final = 10
 
 
 class ReadOnlyMixin:
-    """Nobody adds, changes or deletes here; who may view may view."""
+    """Nobody adds, changes or deletes here."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -31,7 +31,7 @@ class ReadOnlyMixin:
 
 
 def preformatted(text: str) -> SafeString:
-    """Show text as it is, escaped, with its line ends, and what is hidden in it marked."""
+    """Show text verbatim, escaped, with hidden characters marked."""
     return format_html('<pre translate="no" tabindex="0">{}</pre>', with_hidden_marked(text))
 
 
@@ -48,7 +48,7 @@ def shown_json(value: Any) -> SafeString:
 
 
 class ExactCountOff(admin.ModelAdmin):
-    """Lists for large tables: without the count of all rows, with a bound on what is searched."""
+    """Lists of large tables: without the total count, and with a limit on search words."""
 
     show_full_result_count = False
     list_per_page = 50
@@ -56,6 +56,6 @@ class ExactCountOff(admin.ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        # Each word is a condition on each field: a database takes a thousand, not ten thousand.
+        # Each word is a condition on each field: databases allow a thousand, not ten thousand.
         words = search_term.split()[:MAX_SEARCHED_WORDS]
         return super().get_search_results(request, queryset, " ".join(words))

@@ -1,4 +1,4 @@
-"""Regrades in the admin: started from the list of submissions, looked at, committed, undone."""
+"""Regrades in the admin: started from the list of submissions, reviewed, committed, undone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from grader.services import Refused, commit_regrade, start_regrade, undo_regrade
 
 from .readonly import ExactCountOff, ReadOnlyMixin, shown_json
 
-# What needs a look comes first.
+# What needs attention comes first.
 ORDER = [name for name, _ in RegradeItem.CHANGES]
 ORDER.sort(key=["lowered", "raised", "renamed", "failed", "waiting", "same"].index)
 
@@ -111,7 +111,7 @@ class RegradeRunAdmin(FoldedSearchMixin, ReadOnlyMixin, ExactCountOff):
 
 @admin.register(RegradeItem)
 class RegradeItemAdmin(ReadOnlyMixin, ExactCountOff):
-    """Both reports of one submission, side by side; reached from its run."""
+    """Both reports of one submission side by side; linked from its run."""
 
     fields = (
         "run",

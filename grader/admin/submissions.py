@@ -33,7 +33,7 @@ STUCK_AFTER = timedelta(minutes=5)
 
 @admin.action(description="Ask for the second verdict again")
 def ask_again(modeladmin: Any, request: HttpRequest, rows: QuerySet[Any]) -> None:
-    """Ask for those of the chosen submissions, or of the chosen attempts' submissions."""
+    """Ask again for second verdicts of selected submissions, or of selected attempts."""
     submissions = rows
     if rows.model is GradingAttempt:
         submissions = Submission.objects.filter(pk__in=rows.order_by().values("submission"))
@@ -56,7 +56,7 @@ def _ask(by: User, submission: Submission) -> str:
 
 
 class StuckFilter(admin.SimpleListFilter):
-    """Open for longer than five minutes: the queue is long, no worker comes, or something broke."""
+    """Open for more than five minutes: a long queue, no worker, or a defect."""
 
     title = "waiting long"
     parameter_name = "stuck"
@@ -75,7 +75,7 @@ class StuckFilter(admin.SimpleListFilter):
 
 
 class LateFilter(admin.SimpleListFilter):
-    """By when it was submitted; when it was graded plays no part."""
+    """By the time of submission; the time of grading does not matter."""
 
     title = "deadline"
     parameter_name = "late"
@@ -91,7 +91,7 @@ class LateFilter(admin.SimpleListFilter):
 
 
 class SecondFilter(admin.SimpleListFilter):
-    """By what the other kind of node found, which does not count for the lesson."""
+    """By the second verdict, which does not count for the lesson."""
 
     title = "second verdict"
     parameter_name = "second"
@@ -134,7 +134,7 @@ class AttemptInline(ReadOnlyMixin, admin.TabularInline):
 
 
 class SecondVerdictInline(ReadOnlyMixin, admin.StackedInline):
-    """What the other kind of node found, which does not count for the lesson."""
+    """The second verdict, which does not count for the lesson."""
 
     model = SecondVerdict
     extra = 0
@@ -246,7 +246,7 @@ class SubmissionAdmin(FoldedSearchMixin, ReadOnlyMixin, ExactCountOff):
 
     @admin.display(description="deadline")
     def shown_deadline(self, submission: Submission) -> str:
-        """The learner's own: with an extension, if there is one."""
+        """The learner's own deadline, including an extension."""
         deadline = deadline_of(submission)
         return f"{deadline:%Y-%m-%d %H:%M} UTC" if deadline else "none"
 
@@ -306,12 +306,12 @@ class GradingAttemptAdmin(ReadOnlyMixin, ExactCountOff):
         "created_at",
     )
     list_filter = (LostFilter, "kind", "state", "outcome", "node", "created_at")
-    # After a node was repaired: choose its attempts, and have the verdicts given anew.
+    # After repairing a node: select its attempts, and ask for their verdicts again.
     actions = (ask_again,)
     list_select_related = ("submission",)
     search_fields = ("submission__public_id", "node", "end_reason")
     ordering = ("-id",)
-    # Not the lease: whoever knows it could write the verdict.
+    # Without the lease: whoever knows it could write the verdict.
     fields = (
         "submission",
         "regrade_item",

@@ -1,4 +1,4 @@
-"""Answers with one submission, each with the tag of the state that it shows."""
+"""Responses with one submission, each with its ETag."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .serializers import SubmissionSerializer
 def submission_answer(
     request: Request, submission: Submission, status: int = 200, page: SubmissionPage | None = None
 ) -> Response:
-    """Return the submission as it is now. Its ETag may be sent as `If-Match` right away."""
+    """Return the submission as it is now. Its ETag can be sent as `If-Match` right away."""
     page = page or SubmissionPage.of(submission)
     context: dict[str, Any] = {"request": request, "page": page}
     data = SubmissionSerializer(submission, context=context).data

@@ -1,4 +1,4 @@
-"""How a caller of the API proves who it is: an API token, or a password to make one."""
+"""Authentication of API calls: by token, or by password to create one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from grader.services.tokens import find_token
 
 KEYWORD = "Token"
 PASSWORD_FAILURES_WINDOW_SECONDS = 300
-# From one address for one name; those for all names together are a setting.
+# For one name from one address; the limit for all names is a setting.
 MAX_PASSWORD_FAILURES = 10
 
 
@@ -54,10 +54,10 @@ class ApiTokenAuthentication(BaseAuthentication):
 
 
 class PasswordAuthentication(BasicAuthentication):
-    """HTTP Basic with user name and password, for tokens alone; slows down guessing.
+    """HTTP Basic with user name and password, for tokens only; throttles guessing.
 
-    Wrong passwords are counted by address and name together, and by address. By the name alone,
-    anybody could keep its owner out by guessing wrong on purpose.
+    Failures are counted by address and name together, and by address. Counting by name alone would
+    let anybody lock its owner out by guessing wrong on purpose.
     """
 
     def authenticate(self, request: Request) -> Any:
@@ -95,14 +95,14 @@ class PasswordAuthentication(BasicAuthentication):
 def _failure_limits(address: str, userid: str) -> dict[str, int]:
     """Return cache key -> most failures within the window."""
     return {
-        # A name is one account's whatever its case, and has one limit.
+        # Names differing only in case are one account's, and share a limit.
         _key("one", address, folded(userid)): MAX_PASSWORD_FAILURES,
         _key("all", address): settings.WRONG_PASSWORDS_PER_FIVE_MINUTES,
     }
 
 
 def _key(kind: str, *parts: str) -> str:
-    # Hashed: a user name may hold what a cache key may not.
+    # Hashed: user names may have characters that cache keys may not.
     text = "\0".join(parts).encode("utf-8", "replace")
     return f"api-password-failures:{kind}:{hashlib.sha256(text).hexdigest()}"
 
@@ -111,5 +111,5 @@ def _count(key: str) -> None:
     if not cache.add(key, 1, PASSWORD_FAILURES_WINDOW_SECONDS):
         try:
             cache.incr(key)
-        except ValueError:  # It ran out in between.
+        except ValueError:  # It expired in between.
             cache.set(key, 1, PASSWORD_FAILURES_WINDOW_SECONDS)

@@ -1,4 +1,4 @@
-"""How one call gets into the OpenAPI description: what the framework does not see by itself."""
+"""OpenAPI descriptions of single calls, beyond what the framework infers."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from drf_spectacular.openapi import AutoSchema
 
 from .fields import StrictSerializer
 
-# Limits that a filter's form field keeps -> the words for them.
+# Limits of a filter's form field -> the schema's keywords.
 _LIMITS = {"max_length": "maxLength", "min_value": "minimum", "max_value": "maximum"}
 _TRUTH = {"true", "false"}
 
 
 class ApiSchema(AutoSchema):
-    """Describes lists as lists, filters with their limits, and bodies that refuse the unknown.
+    """Describes lists as lists, filters with their limits, and bodies that refuse unknown fields.
 
-    Descriptions are those that were written for the public: what `extend_schema` says of a call,
-    and a serializer's own docstring. Docstrings of base classes and views are for programmers.
+    Public descriptions are the arguments of `extend_schema`, and a serializer's own docstring.
+    Docstrings of base classes and views are for programmers.
     """
 
     def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular has it
         return ""
 
     def map_parsers(self) -> list[str]:
-        # A form can say texts alone. It is declared where a file is taken.
+        # A form has only texts; it is declared where a file is accepted.
         return ["application/json"]
 
     def _is_list_view(self, serializer: Any = None) -> bool:
@@ -50,7 +50,7 @@ class ApiSchema(AutoSchema):
         schema.pop("description", None)
         if own := type(serializer).__doc__:
             schema["description"] = inspect.cleandoc(own)
-        # Not said of answers: they may get more with a later release.
+        # Not for responses: later releases may add fields.
         if isinstance(serializer, StrictSerializer) and direction == "request":
             schema["additionalProperties"] = False
         return schema

@@ -1,4 +1,4 @@
-"""What all views of the API share."""
+"""The base of all views of the API."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def caller(request: Request) -> User:
 
 
 class ApiView(APIView):
-    """Bounds the body before anything reads it, and asks for the scopes in `scopes`.
+    """Limits the request's size before anything reads it, and requires the scopes in `scopes`.
 
-    `query` names what the address may say after its question mark; all else is refused.
+    `query` lists the query parameters; all others are refused.
     """
 
     query: frozenset[str] = frozenset()
@@ -38,7 +38,7 @@ class ApiView(APIView):
     permission_classes: Any = (IsAuthenticated, Scoped)
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        # Before anybody is asked who they are: a wrong password came this way too.
+        # Before authentication: a wrong password came over REST too.
         came_by_rest()
         return super().initialize_request(request, *args, **kwargs)
 
@@ -51,12 +51,12 @@ class ApiView(APIView):
 
 
 def check_query(request: Request, known: frozenset[str]) -> None:
-    """Refuse an address that says what nothing reads, or something twice.
+    """Refuse query parameters that are unknown or repeated.
 
-    A misspelt filter would give everything, and of two values one would be left out.
+    A misspelt filter would return everything, and of two values one would be ignored.
 
     Raises:
-        ValidationError: names what is not known, or repeated.
+        ValidationError: names the unknown and the repeated ones.
     """
     there_are = f"There are {', '.join(sorted(known))}." if known else "This address takes none."
     errors = {
@@ -69,7 +69,7 @@ def check_query(request: Request, known: frozenset[str]) -> None:
 
 
 class PublicApiView(ApiView):
-    """Readable by anyone; a token that is sent must still be good."""
+    """Readable by anyone; a token that is sent must still be valid."""
 
     permission_classes: Any = (AllowAny, Scoped)
 
@@ -91,7 +91,7 @@ _TEXTS = {
 
 
 def problems(*statuses: int) -> dict[tuple[int, str], OpenApiResponse]:
-    """Return the schema of the problem documents a call may answer with."""
+    """Return the schema of the problem documents that a call may respond with."""
     return {
         (status, "application/problem+json"): OpenApiResponse(
             ProblemSerializer, description=_TEXTS[status]

@@ -1,4 +1,4 @@
-"""What serializers of several kinds share."""
+"""Helpers that several serializer modules share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOMENT_OR_NULL = {"type": ["string", "null"], "format": "date-time"}
 
 
 def moment(value: datetime | None) -> str | None:
-    """Write a moment as the other fields of the API do."""
+    """Format a time as the other fields of the API do."""
     return None if value is None else str(serializers.DateTimeField().to_representation(value))
 
 

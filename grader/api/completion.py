@@ -1,4 +1,4 @@
-"""What the OpenAPI document has beyond what the views say: headers, examples, words for success."""
+"""Additions to the OpenAPI document: headers, examples, descriptions of success."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WITH_ETAG = "#/components/schemas/Submission"
 
 
 def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add what no view says; drf-spectacular calls it last (`POSTPROCESSING_HOOKS`)."""
+    """Add what no view declares; drf-spectacular calls it last (`POSTPROCESSING_HOOKS`)."""
     examples = _examples()
     headers = result["components"].setdefault("headers", {})
     headers.update(copy.deepcopy(_HEADERS))
@@ -60,7 +60,7 @@ def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield every call of the document."""
+    """Yield every operation of the document."""
     for item in document["paths"].values():
         yield from (item[method] for method in METHODS if method in item)
 

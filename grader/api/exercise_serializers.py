@@ -1,4 +1,4 @@
-"""What the API says of exercises."""
+"""Serializers of exercises."""
 
 from __future__ import annotations
 

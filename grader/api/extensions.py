@@ -1,4 +1,4 @@
-"""What drf-spectacular must be told: our authentication, and the protocol's own models."""
+"""Extensions of drf-spectacular: our authentication, and the messages' own models."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class SessionScheme(OpenApiAuthenticationExtension):
 
 
 class PydanticExtension(OpenApiSerializerExtension):
-    """Lets the protocol's own models be the schema of the report, so that the two cannot drift."""
+    """Makes the messages' models the schema of the report, so that the two cannot drift."""
 
     target_class = BaseModel
     match_subclasses = True
-    priority = 1  # Before the framework's own for such models.
+    priority = 1  # Takes precedence over the framework's own.
 
     def get_name(self, auto_schema: Any, direction: Any) -> str:
         return str(self.target.__name__)
@@ -106,9 +106,9 @@ class RunReportFieldExtension(OpenApiSerializerFieldExtension):
 
 
 def _for_the_public(schema: Any) -> Any:
-    """Return the schema in JSON's words, without Pydantic's titles, which only repeat the names.
+    """Return the schema in JSON's terms, without Pydantic's titles, which only repeat the names.
 
-    The docstrings of the protocol speak to programmers in Python, whose None is null here.
+    The docstrings of the messages are for Python programmers, whose None is null here.
     """
     if isinstance(schema, list):
         return [_for_the_public(item) for item in schema]

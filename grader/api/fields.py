@@ -1,4 +1,4 @@
-"""Fields that take exactly what they say, and say so in the schema."""
+"""Strict fields that declare in the schema what they accept."""
 
 from __future__ import annotations
 
@@ -84,11 +84,11 @@ HOW_TO_WRITE_A_TIME = (
 
 
 def read_moment(text: str) -> datetime:
-    """Read an ISO 8601 time with its zone; return it in UTC, which every database compares.
+    """Parse an ISO 8601 time with its zone; return it in UTC, which every database compares.
 
     Raises:
-        ValueError: with what to write instead. Without a zone a time is none: the caller's place
-            and the server's differ, and nobody would see by how much.
+        ValueError: says what to write instead. A time without a zone is refused: the caller's zone
+            and the server's differ, and nobody would notice by how much.
     """
     try:
         moment = parse_datetime(text.strip())
@@ -117,7 +117,7 @@ class StrictMomentField(serializers.DateTimeField):
 
 
 def as_it_stands(sentence: str) -> ValidationError:
-    """Return an error with a sentence that may hold `%`: django-filter takes texts for formats."""
+    """Return an error whose text may contain `%`: django-filter treats texts as formats."""
     return ValidationError("%(sentence)s", params={"sentence": sentence})
 
 
@@ -146,4 +146,4 @@ class ScoreFilter(django_filters.NumberFilter):
         self.field_class = forms.FloatField
 
     def get_max_validator(self) -> None:
-        """The range above is the bound."""
+        """The range above is the limit."""

@@ -53,7 +53,7 @@ class SubmissionFilter(django_filters.FilterSet):
         fields: tuple[str, ...] = ()
 
     def is_valid(self) -> bool:
-        """Also refuse names that stand for nothing: an empty list would say that they do."""
+        """Also refuse unknown names: an empty list would suggest that they exist."""
         if super().is_valid():
             for name, sentence in self._unknown(self.form.cleaned_data):
                 self.form.add_error(name, as_it_stands(sentence))
@@ -65,7 +65,7 @@ class SubmissionFilter(django_filters.FilterSet):
         slug, learner = wanted["exercise"], wanted["learner"]
         if slug and not self._is_known(slug, everything=everything):
             yield "exercise", f"There is no exercise {slug}."
-        # Whether others have an account here is nothing for learners to know.
+        # Learners do not learn who has an account here.
         if learner and everything and find_account(learner) is None:
             yield "learner", f"There is no user {learner}."
 
@@ -73,7 +73,7 @@ class SubmissionFilter(django_filters.FilterSet):
         if everything:
             return Exercise.objects.filter(slug=slug).exists()
         shown = queries.visible_exercises(self.request.user).filter(slug=slug)
-        # Those submitted before an exercise was withdrawn are still their learner's.
+        # Submissions to an exercise that was withdrawn since still belong to their learner.
         return shown.exists() or self.queryset.filter(exercise__slug=slug).exists()
 
     def by_learner(

@@ -1,7 +1,7 @@
 """Cursor pagination by the values of the last row shown, so that new rows shift nothing.
 
 The order always ends in the row's number, so it is total; rows without a value come last. A cursor
-names its row by the public id: how many rows there are is nobody's business.
+names its row by its public id, so that it does not reveal the number of rows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PUBLIC_ID: Final = re.compile(f"[{ALPHABET}]{{{PUBLIC_ID_LENGTH}}}")
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place between two rows: after (or before, if `backwards`) the row with these values."""
+    """A position between two rows: after (or before, if `backwards`) the row with these values."""
 
     ordering: str
     value: Any
@@ -47,7 +47,7 @@ class Cursor:
 
     @classmethod
     def decode(cls, text: str, ordering: str) -> Cursor:
-        """Parse what `encode` made.
+        """Parse the result of `encode`.
 
         Raises:
             ValidationError: it is no cursor, or belongs to another ordering.
@@ -93,7 +93,7 @@ PAGING = frozenset({"cursor", "ordering", "page_size"})
 
 
 class KeysetPagination(BasePagination):
-    """`?ordering=&page_size=&cursor=`. The view names what may be ordered by in `orderings`."""
+    """`?ordering=&page_size=&cursor=`. The view lists its orderings in `orderings`."""
 
     def paginate_queryset(
         self, queryset: Any, request: Request, view: APIView | None = None
@@ -190,7 +190,7 @@ def _cursor(ordering: str, row: Any, *, backwards: bool) -> str:
 
 
 def _number(queryset: QuerySet[Any], cursor: Cursor) -> int:
-    """Return the number of the cursor's row, which may have left the list's filters since."""
+    """Return the number of the cursor's row, which may no longer match the filters."""
     rows = queryset.model._default_manager.filter(public_id=cursor.public_id)
     number: int | None = rows.values_list("pk", flat=True).first()
     if number is None:
@@ -205,13 +205,13 @@ def _order(field: str, descending: bool, backwards: bool) -> list[Any]:
     identifier = F("pk").desc() if down else F("pk").asc()
     if field == "id":
         return [identifier]
-    # Rows without a value are last, so seen backwards they are first.
+    # Rows without a value are last, so first when reading backwards.
     nulls = {"nulls_first": True} if backwards else {"nulls_last": True}
     return [F(field).desc(**nulls) if down else F(field).asc(**nulls), identifier]
 
 
 def _beyond(field: str, descending: bool, cursor: Cursor, number: int) -> Q:
-    """Return the condition for rows on the cursor's far side, in the direction it reads."""
+    """Return the condition for rows beyond the cursor, in its reading direction."""
     step = "lt" if descending != cursor.backwards else "gt"
     by_id = Q(**{f"pk__{step}": number})
     if field == "id":

@@ -1,4 +1,4 @@
-"""JSON bodies, read strictly: UTF-8, no NaN, no field twice, of bounded depth; else a clear 400."""
+"""Strict JSON bodies: UTF-8, no NaN, no duplicate keys, limited depth; otherwise a clear 400."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_DIGITS = 300
 
 
 class _NotTaken(Exception):
-    """JSON that says two things, or more than can be used."""
+    """JSON with duplicate keys, or with values that cannot be used."""
 
 
 class StrictJSONParser(BaseParser):
@@ -26,7 +26,7 @@ class StrictJSONParser(BaseParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
         try:
-            # The charset of the Content-Type is not asked: JSON is UTF-8 (RFC 8259).
+            # The charset of the Content-Type is ignored: JSON is UTF-8 (RFC 8259).
             return json.loads(
                 stream.read().decode("utf-8"),
                 parse_constant=_refuse_constant,

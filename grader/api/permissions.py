@@ -1,4 +1,4 @@
-"""What a call may do: the narrower of the token's scopes and its owner's role."""
+"""Permissions of a call: the narrower of the token's scopes and its owner's role."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sees_all(request: Request) -> bool:
 
 
 class Scoped(BasePermission):
-    """Asks for the scope that the view names for the method in `scopes`; none named, none asked."""
+    """Requires the scope that the view's `scopes` name for the method, if any."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         scopes: dict[str, Scope] = getattr(view, "scopes", {})
@@ -46,7 +46,7 @@ class SeesWorkers(BasePermission):
 
 
 class SeesRegrades(BasePermission):
-    """Graders and operators may see regrades; the services ask for more before they change one."""
+    """Graders and operators may see regrades; the services require more for changes."""
 
     message: Any = "Only graders grade submissions again."
 

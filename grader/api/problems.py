@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem documents, one shape for all of them."""
+"""Errors as RFC 9457 problem documents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BodyTooLarge(exceptions.APIException):
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
-    """Turn what a view raised into a problem document; None lets a defect become a 500."""
+    """Turn an exception of a view into a problem document; None lets a defect become a 500."""
     response = _response(exc, context.get("view"))
     if response is not None:
         set_rollback()
@@ -43,7 +43,7 @@ def _response(exc: Exception, view: Any) -> Response | None:
     if isinstance(exc, Refused):
         return _refused(exc)
     if isinstance(exc, Http404):
-        # Django's text names models and patterns; ours says what matters.
+        # Django's text names models and patterns.
         return problem(404, "not_found", "There is nothing at this address, or it is not yours.")
     if isinstance(exc, PermissionDenied):
         return problem(403, "permission_denied", "You may not do this.")
@@ -81,7 +81,7 @@ def _from_framework(exc: exceptions.APIException, view: Any) -> Response:
 
 
 def _what_to_do(exc: exceptions.APIException, view: Any) -> str:
-    """Return what the caller can do where the framework's text does not say it; else ""."""
+    """Return what the caller can do, where the framework's text does not say it; else empty."""
     if isinstance(exc, exceptions.NotAuthenticated):
         if str(getattr(exc, "auth_header", "")).startswith("Basic"):
             return "Send your user name and password: an `Authorization` header of HTTP Basic."
@@ -107,7 +107,7 @@ def _words(names: list[str], link: str = "and") -> str:
 def problem(
     status: int, code: str, detail: str, errors: dict[str, list[str]] | None = None
 ) -> Response:
-    """Return a problem document as the views answer with it."""
+    """Return a problem document as a response of a view."""
     # Texts may repeat what was sent, and half a surrogate pair cannot be written as UTF-8.
     body = clean(problem_body(status, code, detail, errors))
     return Response(body, status=status, content_type=CONTENT_TYPE)

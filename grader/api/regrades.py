@@ -1,4 +1,4 @@
-"""What the API takes and gives for regrades."""
+"""Serializers of regrades."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report as the API shows it: the worker's, with links from mistakes into the chapter."""
+"""The report for the API: the worker's, with links from mistakes into the chapter."""
 
 from __future__ import annotations
 

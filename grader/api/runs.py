@@ -1,4 +1,4 @@
-"""What the API takes and gives of runs: a program, or the public cases, without an attempt."""
+"""Serializers of runs: a program, or the public cases, without an attempt."""
 
 from __future__ import annotations
 

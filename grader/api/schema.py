@@ -1,4 +1,4 @@
-"""The OpenAPI description: made from the code, checked in, and shaped for reading."""
+"""The OpenAPI description: generated from the code, checked in, and arranged for reading."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHECKED_IN = Path(__file__).resolve().parent / "openapi.yaml"
 
 @functools.cache
 def page() -> dict[str, Any]:
-    """Return what the page of the documentation shows, made once in a process: it takes a while."""
+    """Return the context of the documentation page; cached, since it takes a while."""
     return readable(generate())
 
 
@@ -33,7 +33,7 @@ def to_yaml(document: dict[str, Any]) -> str:
 
 
 def readable(document: dict[str, Any]) -> dict[str, Any]:
-    """Return what the page of the documentation shows: operations by tag, then the schemas."""
+    """Return the documentation page's content: operations by tag, then the schemas."""
     tags: dict[str, list[dict[str, Any]]] = {}
     for path, item in document["paths"].items():
         for method in METHODS:
@@ -119,7 +119,7 @@ def _written(example: Any) -> str:
 
 
 def _limited(schema: dict[str, Any]) -> str:
-    """Return a parameter's type with its limits and what holds where it is not given."""
+    """Return a parameter's type with its limits and its default."""
     words = [_type(schema)]
     if "minimum" in schema and "maximum" in schema:
         words.append(f"{schema['minimum']} to {schema['maximum']}")
@@ -131,7 +131,7 @@ def _limited(schema: dict[str, Any]) -> str:
 
 
 def _type(schema: Any) -> str:
-    """Return a schema's type in a few words; names of schemas stay as they are."""
+    """Describe a schema's type in a few words; names of schemas stay as they are."""
     if not isinstance(schema, dict) or not schema:
         return "any"
     if reference := schema.get("$ref"):

@@ -1,4 +1,4 @@
-"""What the API takes and gives."""
+"""Serializers of tokens, chapters and submissions."""
 
 from __future__ import annotations
 
@@ -269,9 +269,10 @@ class SubmissionSerializer(SubmissionSummarySerializer):
     report = ReportField()
 
     def to_representation(self, submission: Submission) -> Any:
-        """Call it running while mistakes get their names: who waits for the end gets them too.
+        """Report it as running while mistakes are still being named, so that clients wait for the
+        names.
 
-        Outcome, score and findings stand there by then, and change no more.
+        Outcome, score and findings are final by then.
         """
         data = super().to_representation(submission)
         if (data["report"] or {}).get("naming"):

@@ -1,4 +1,4 @@
-"""How many requests a caller may make; the rates are settings."""
+"""Request rates of callers; the limits are settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _SettingsRate:
     scope: str
 
     def get_rate(self) -> str | None:
-        # Read when asked, where the framework would read it at import time.
+        # Read at each call: the framework would read it at import time.
         rate: str | None = settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"][self.scope]
         return rate
 

@@ -1,4 +1,4 @@
-"""What the API says of a second verdict, and of how two gradings compare."""
+"""Serializers of second verdicts and of comparisons of two gradings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the REST API says of workers, their devices and queues."""
+"""Serializers of workers, their devices and queues."""
 
 from __future__ import annotations
 

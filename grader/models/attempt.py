@@ -1,4 +1,4 @@
-"""One try at grading a submission, held by a lease, and its message in the outbox."""
+"""An attempt to grade a submission, held by a lease, and its message in the outbox."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .states import AttemptState, NodeKind, Outcome, Queue
 
 
 class GradingAttempt(models.Model):
-    """A job on the queue or on a worker. Whoever presents the lease may write, nobody else.
+    """A job on the queue or with a worker. Only the holder of the lease may write its result.
 
-    `number` counts all attempts of the submission; `try_number` counts since it was last queued
-    by a person, and is what `GRADING["MAX_GRADING_ATTEMPTS"]` limits. `returns` counts how often
-    nodes gave the job back since then, which costs no try; `GRADING["MAX_RETURNS"]` limits it.
-    The tries of one kind of node have nothing to do with those of the other.
+    `number` counts all attempts of the submission; `try_number` counts those since a person last
+    queued it, limited by `GRADING["MAX_GRADING_ATTEMPTS"]`. `returns` counts how often nodes
+    returned the job since then, which costs no try; `GRADING["MAX_RETURNS"]` limits it. The two
+    kinds of node are counted separately.
     """
 
     submission = models.ForeignKey(
@@ -80,7 +80,7 @@ class GradingAttempt(models.Model):
                 condition=Q(state__in=AttemptState.values), name="grader_attempt_state_known"
             ),
             models.CheckConstraint(
-                # A worker's attempt always has a heartbeat, or the sweeper could not see it die.
+                # Without a heartbeat, the reaper could not see that a worker died.
                 condition=~Q(state__in=AttemptState.with_worker()) | Q(heartbeat_at__isnull=False),
                 name="grader_attempt_claimed_has_heartbeat",
             ),
@@ -101,7 +101,7 @@ class GradingAttempt(models.Model):
                 name="grader_attempt_open_queue",
                 condition=Q(state__in=AttemptState.open()),
             ),
-            # For how long a grading takes: the latest of a kind of node.
+            # For estimates of the waiting time: the latest gradings of a kind of node.
             models.Index(
                 fields=["kind", "-id"],
                 name="grader_attempt_done",

@@ -1,4 +1,4 @@
-"""Who did what, when, to what, from where. Entries are written once and never changed."""
+"""The audit log: who did what, when, to what, and from where. Entries are never changed."""
 
 from __future__ import annotations
 

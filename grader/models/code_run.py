@@ -1,4 +1,4 @@
-"""A run that a learner asked for and waits for: no attempt, no score, kept for a short while."""
+"""Runs that a learner waits for: no attempt, no score, deleted after a short while."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .states import RunKind, RunOutcome, RunState, Track
 
 
 class CodeRun(models.Model):
-    """One program, or one source with an exercise's public cases, and what came of it."""
+    """A program, or a source with an exercise's public cases, and the result of running it."""
 
     public_id = models.CharField(
         "id",

@@ -1,4 +1,4 @@
-"""What a learner was last typing into an exercise's editor."""
+"""The text in an exercise's editor, as the learner last left it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .states import Track
 
 
 class Draft(models.Model):
-    """One text per learner, exercise and track. `version` grows with each text that is kept."""
+    """One text per learner, exercise and track. `version` grows with each stored text."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="drafts"

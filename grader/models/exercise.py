@@ -1,4 +1,4 @@
-"""An exercise as the site shows it; what is graded and how is the engine's registry's business."""
+"""Exercises as the site shows them; what is graded, and how, is in the engine's registry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from simple_history.models import HistoricalRecords
 
 
 class Exercise(models.Model):
-    """The statement of one exercise. The slug names the engine's exercise of the same name."""
+    """The statement of an exercise. The slug is the name of the engine's exercise."""
 
     slug = models.SlugField(max_length=64, unique=True)
     title = models.CharField(max_length=200)
@@ -91,5 +91,5 @@ class Exercise(models.Model):
 
     @property
     def requirement(self) -> str:
-        """The name under which a chapter may require this exercise."""
+        """The name by which a chapter requires this exercise."""
         return f"exercise:{self.slug}"

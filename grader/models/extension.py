@@ -1,4 +1,4 @@
-"""More time for one learner."""
+"""Deadline extensions for single learners."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.db.models import Q
 
 
 class Extension(models.Model):
-    """Until when one learner's submissions are in time; the exercise's deadline, if it is later."""
+    """One learner's deadline for an exercise; the exercise's own applies if it is later."""
 
     exercise = models.ForeignKey(
         "grader.Exercise", on_delete=models.CASCADE, related_name="extensions"

@@ -1,4 +1,4 @@
-"""What is graded has a state, and at its end a verdict: columns that two tables share."""
+"""State and verdict: the columns that submissions and second verdicts share."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from django.utils import timezone
 from .states import NodeKind, Outcome, Phase, SubmissionState
 
 NAMING_PATIENCE: Final = timedelta(seconds=60)
-"""How long after a verdict the name of its mistake may still come. The search takes a second; a
+"""How long after a verdict the name of its mistake may still arrive. The search takes a second; a
 worker that dies meanwhile never sends it.
 """
 
 
 class Graded(models.Model):
-    """One verdict on its way: of one kind of node, from queued to finished."""
+    """A verdict of one kind of node, from queued to finished."""
 
     kind = models.CharField(
         max_length=16, choices=NodeKind.choices, default=NodeKind.FUNCTIONAL, editable=False
@@ -88,12 +88,12 @@ class Graded(models.Model):
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more is to come, unless somebody asks for it."""
+        """Whether nothing more is expected, unless somebody asks for it."""
         return self.state in (SubmissionState.FINISHED, SubmissionState.REPLACED)
 
     @property
     def is_naming(self) -> bool:
-        """Whether a mistake's name is still looked for: outcome, score and findings are final."""
+        """Whether mistakes are still being named: outcome, score and findings are final."""
         report = self.report if isinstance(self.report, dict) else {}
         if report.get("naming") is not True or self.finished_at is None:
             return False

@@ -1,4 +1,4 @@
-"""Random public ids and lease tokens: nothing about one says anything about the next."""
+"""Random public ids and lease tokens: none can be guessed from another."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import secrets
 
 from django.core.validators import RegexValidator
 
-# Lower case without the look-alikes 0/o and 1/l/i, so that an id can be read aloud.
+# Lower case without the look-alikes 0/o and 1/l/i, for reading aloud.
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 PUBLIC_ID_LENGTH = 16
 """16 characters of 31 are 79 bits: not guessable at any rate a server answers."""

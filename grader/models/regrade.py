@@ -1,4 +1,4 @@
-"""Grading again what was graded before: verdicts kept beside the submissions, not over them."""
+"""Regrades: new verdicts are stored beside the submissions, not over them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RegradeState(models.TextChoices):
 
 
 class RegradeScope(models.TextChoices):
-    """What a commit takes over of the results that differ."""
+    """Which of the differing results a commit applies."""
 
     ALL = "all", "all results that differ"
     NOT_LOWER = "not_lower", "results that do not lower a score"
@@ -35,7 +35,7 @@ class RegradeItemState(models.TextChoices):
 
 
 class RegradeRun(models.Model):
-    """One dry run over a choice of submissions, and what a person made of it."""
+    """A dry run over selected submissions, and its commit or undo."""
 
     public_id = models.CharField(
         "id",
@@ -95,7 +95,7 @@ class RegradeRun(models.Model):
 
 
 class RegradeItem(models.Model):
-    """One submission in a run: what it had, and what grading it again gave."""
+    """One submission of a run: its former result, and that of grading it again."""
 
     CHANGES = (
         ("waiting", "waiting for its verdict"),
@@ -153,21 +153,21 @@ class RegradeItem(models.Model):
 
     @property
     def differs(self) -> bool:
-        """Whether there is another outcome or score; a failure of the platform is none."""
+        """Whether outcome or score differ; a failure of the platform does not count."""
         if not self.outcome or self.outcome == Outcome.NOT_GRADABLE:
             return False
         return (self.outcome, self.score) != (self.old_outcome, self.old_score)
 
     @property
     def lowers(self) -> bool:
-        """Whether the learner would have less: a lower score, or none any more."""
+        """Whether the learner would have a lower score, or none any more."""
         if not self.differs:
             return False
         return self.score is None or (self.old_score is not None and self.score < self.old_score)
 
     @property
     def change(self) -> str:
-        """Which of `CHANGES` a commit of everything means for the submission."""
+        """Which of `CHANGES` a full commit means for the submission."""
         if self.state == RegradeItemState.WAITING:
             return "waiting"
         if self.outcome == Outcome.NOT_GRADABLE:

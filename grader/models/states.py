@@ -1,7 +1,7 @@
-"""The states, outcomes, tracks and phases in the database, each with its label beside it.
+"""States, outcomes, tracks and phases in the database, each with a label.
 
-What the engine names too takes its values from there: a member of the engine's without a label
-here, or a label without its member, keeps the site from starting.
+Those that the engine defines take its values. A member of the engine's without a label here, or the
+reverse, keeps the site from starting.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ C = TypeVar("C", bound=type[models.TextChoices])
 
 
 def labels(engine: type[StrEnum]) -> Callable[[C], C]:
-    """Refuse choices that are not the engine's, member for member and in its order.
+    """Check that choices have the engine's members, in its order.
 
     Raises:
-        TypeError: names what the choices lack, or have beyond it.
+        TypeError: names the members on both sides.
     """
 
     def check(choices: C) -> C:
@@ -44,7 +44,7 @@ class SubmissionState(models.TextChoices):
     CLAIMED = "claimed", "claimed by a worker"
     RUNNING = "running", "running"
     FINISHED = "finished", "finished"
-    # Of a second verdict alone: nobody waits for it any more, and nobody failed.
+    # Second verdicts only: a newer submission made it pointless.
     REPLACED = "replaced", "replaced by a newer submission"
 
     @classmethod
@@ -84,20 +84,20 @@ class Outcome(models.TextChoices):
 
     @classmethod
     def scored(cls) -> list[Outcome]:
-        """The outcomes that carry a score: all but those a person or the platform must settle."""
+        """The outcomes with a score: all except those that a person or the platform must settle."""
         return [outcome for outcome in cls if outcome not in (cls.FLAGGED, cls.NOT_GRADABLE)]
 
 
 @labels(protocol.NodeKind)
 class NodeKind(models.TextChoices):
-    """Which kind of node a verdict comes from."""
+    """The kind of node that a verdict comes from."""
 
     FUNCTIONAL = protocol.NodeKind.FUNCTIONAL, "on a processor"
     DEVICE = protocol.NodeKind.DEVICE, "on a GPU"
 
     @property
     def queue(self) -> str:
-        """Where jobs for such nodes go."""
+        """The queue of such nodes."""
         return QUEUE_GPU if self is NodeKind.DEVICE else QUEUE_CPU
 
 
@@ -108,13 +108,15 @@ class Track(models.TextChoices):
 
     @property
     def kind(self) -> NodeKind:
-        """Whose verdict counts: a processor's, unless the operator requires a device."""
+        """The kind of node whose verdict counts: a processor's, unless the operator requires a
+        device.
+        """
         required = self is Track.CUPY and settings.GRADING["CUPY_REQUIRES_DEVICE"]
         return NodeKind.DEVICE if required else NodeKind.FUNCTIONAL
 
     @property
     def second_kind(self) -> NodeKind | None:
-        """Whose verdict is shown beside the one that counts; None where one is all there is."""
+        """The kind of node whose verdict is shown beside it; None where there is only one."""
         if self is not Track.CUPY:
             return None
         return NodeKind.FUNCTIONAL if self.kind is NodeKind.DEVICE else NodeKind.DEVICE

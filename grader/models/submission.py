@@ -1,4 +1,4 @@
-"""What a learner handed in, and what became of it. The row, not the broker, is the truth."""
+"""Submissions, score overrides and second verdicts. The row, not the broker, is the truth."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .states import Outcome, SubmissionState, Track
 
 
 class Submission(Graded):
-    """One source file for one exercise and track, with the verdict that counts for the lesson."""
+    """A source for one exercise and track, with the verdict that counts for the lesson."""
 
     public_id = models.CharField(
         "id",
@@ -96,7 +96,7 @@ class Submission(Graded):
 
 
 class ScoreOverride(models.Model):
-    """While it is there, the submission's score is this one. The outcome stays the grading's."""
+    """While it exists, it is the submission's score. The outcome stays the grading's."""
 
     submission = models.OneToOneField(
         "grader.Submission", on_delete=models.CASCADE, related_name="override"
@@ -125,7 +125,8 @@ class ScoreOverride(models.Model):
 class SecondVerdict(Graded):
     """Shown beside the submission's own: a GPU's, or a processor's where a device is required.
 
-    It has a life of its own. It may come long after the other, or never: nothing waits for it.
+    It has its own life cycle: it may arrive long after the other, or never, and nothing waits for
+    it.
     """
 
     submission = models.OneToOneField(

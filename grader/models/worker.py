@@ -8,7 +8,7 @@ from .ids import new_salt
 
 
 class Worker(models.Model):
-    """A worker that was given a key. The key itself is not kept: see `grader.services.workers`."""
+    """A worker with a key. The key itself is not stored: see `grader.services.workers`."""
 
     name = models.CharField(max_length=64, unique=True)
     salt = models.CharField(
@@ -36,10 +36,10 @@ class RefusalReason(models.TextChoices):
 
 
 class RefusedMessage(models.Model):
-    """How often messages on the queue `results` were not believed, by worker and reason.
+    """How many messages on the queue `results` were refused, by worker and reason.
 
-    Counted, not kept: whoever can write to the queue could fill the database otherwise. Messages in
-    the name of workers that do not exist count together, under no name.
+    Counted, not stored: whoever can write to the queue could fill the database otherwise. Messages
+    in the name of unknown workers are counted together, without a name.
     """
 
     worker_name = models.CharField(max_length=64, blank=True)

@@ -1,1 +1,1 @@
-"""What learners are shown of a submission: texts and values that pages and the REST API share."""
+"""The presentation layer: what pages and the REST API show of a submission."""

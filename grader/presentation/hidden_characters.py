@@ -1,7 +1,7 @@
-"""Shows in a source what nobody would see in it: characters that turn, join or only pretend.
+"""Marks characters in a source that nobody would see: bidirectional controls, joiners, look-alikes.
 
-Each stands in an element of its own, so that it turns nothing outside of it; a style sheet writes
-its number there. The text stays the source and nothing else, to be copied as it is.
+Each is wrapped in an element of its own, which isolates its direction; the style sheet shows its
+code point. The text remains the source and can be copied as it is.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _SUSPECT = re.compile(r"[^\t\n\r -~]")
 
 
 def with_hidden_marked(text: object) -> SafeString:
-    """Return a text, escaped unless it is markup already, with its hidden characters marked.
+    """Return a text with its hidden characters marked, escaped unless it is markup already.
 
-    In markup, such characters may stand in texts only, not within tags.
+    In markup, such characters may only occur in texts, not within tags.
     """
     markup = text if isinstance(text, SafeString) else escape(text)
     return mark_safe(_SUSPECT.sub(_mark, str(markup)))  # noqa: S308  escaped above

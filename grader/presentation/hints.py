@@ -1,4 +1,4 @@
-"""Where to look when a verdict names no mistake: what the pattern of results says by itself."""
+"""Hints for verdicts that name no mistake, from the pattern of results."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Final
 from .words import layout_text
 
 NOTHING_KNOWN: Final = "No known mistake"
-"""How the judge's note begins that says so."""
+"""The beginning of the judge's note on that."""
 FORWARD_GROUPS: Final = frozenset({"forward", "losses"})
-"""The groups whose cases look at the forward pass alone."""
+"""The groups whose cases only check the forward pass."""
 GROUP_HINTS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "shapes": "What is special in these cases is shape and memory layout. Everything "
@@ -44,7 +44,7 @@ FAMILY_HINTS: Final[Mapping[str, str]] = MappingProxyType(
 def hints(
     report: Mapping[str, Any], gradients: Sequence[str], *, outcome: str | None, at_home: bool
 ) -> list[str]:
-    """Return sentences on where to look; none where everything passed or a mistake is named.
+    """Return hints as sentences; none where everything passed or a mistake is named.
 
     `at_home` says whether the learner can run the public cases at home.
     """
@@ -56,7 +56,7 @@ def hints(
     is_wrong = outcome == "wrong_answer" and _has_wrong_numbers(worst)
     found = [note for note in report.get("notes", []) if note.startswith(NOTHING_KNOWN)]
     only = failed[0]["id"] if len(failed) == 1 else ""
-    # Where the run was stopped, the others were not tried.
+    # Where the run was stopped, the other groups were not run.
     if only and len(groups) > 1 and all(group["passed"] for group in groups if group["id"] != only):
         title = failed[0]["title"]
         found.append(f"All other groups passed; only “{title}” did not.")
@@ -72,7 +72,7 @@ def hints(
 
 
 def _has_wrong_numbers(worst: Mapping[str, Any]) -> bool:
-    """Return whether the case that is shown failed by its numbers, and not for another reason."""
+    """Return whether the shown case failed by its numbers, and not for another reason."""
     if not worst.get("failed"):
         return False
     units = worst.get("units")

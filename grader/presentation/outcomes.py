@@ -1,4 +1,4 @@
-"""How outcomes are shown: one table for pages, REST and admin of label, text, tone and icon."""
+"""How outcomes are shown: one table of label, text, tone and icon for pages, REST and admin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.models import CodeRun, Graded, Outcome, Phase, RunOutcome, RunState,
 
 
 class Tone(StrEnum):
-    """How good something is. Style sheets colour it by the class `is-<tone>`."""
+    """How good a result is. Style sheets colour it by the class `is-<tone>`."""
 
     GOOD = "good"
     BAD = "bad"
@@ -21,7 +21,7 @@ class Tone(StrEnum):
 
 
 class Icon(StrEnum):
-    """The marks of `_icon.html` that stand beside a result."""
+    """The icons of `_icon.html` for results."""
 
     CHECK = "check"
     CROSS = "cross"
@@ -32,7 +32,7 @@ class Icon(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """A result in a line, for `_badge.html`: never by its colour alone."""
+    """A result in one line, for `_badge.html`; its colour is never the only sign."""
 
     tone: Tone
     icon: Icon
@@ -41,7 +41,7 @@ class Badge:
 
 @dataclass(frozen=True, slots=True)
 class ShownOutcome:
-    """All that is shown of an outcome; `meaning` says what happened, `next_step` what to do now."""
+    """Everything shown of an outcome; `meaning` says what happened, `next_step` what to do."""
 
     outcome: Outcome
     tone: Tone
@@ -173,7 +173,7 @@ def shown_outcome(outcome: str) -> ShownOutcome:
 
 
 def badge_of(verdict: Graded) -> Badge:
-    """Return how a verdict is shown in a line: its outcome, or its state while there is none."""
+    """Return a verdict's badge: its outcome, or its state while there is none."""
     if verdict.outcome:
         return shown_outcome(verdict.outcome).badge
     state = str(verdict.get_state_display())
@@ -184,26 +184,26 @@ def badge_of(verdict: Graded) -> Badge:
 
 
 def badge_of_run(run: CodeRun, label: str) -> Badge:
-    """Return how a run is shown, under a label of its own."""
+    """Return a run's badge, with a label of its own."""
     if run.state != RunState.FINISHED or not run.outcome:
         return Badge(Tone.BUSY, Icon.CLOCK, label)
     return Badge(*RUN_OUTCOMES[RunOutcome(run.outcome)], label)
 
 
 def badge_of_cases(passed: bool | None) -> Badge:
-    """Return how a case, or a group of them, is shown; None says that the run ended before it."""
+    """Return the badge of a case or of a group; None for `passed` means that it did not run."""
     if passed is None:
         return NOT_RUN
     return PASSED if passed else FAILED
 
 
 def decided_text(reason: str) -> str:
-    """Return what a submission shows in place of the outcome's text once a grader has decided."""
+    """Return the text in place of the outcome's own once a grader has decided."""
     return f"Decided by a grader: {reason}"
 
 
 def phase_text(phase: str, case: int, cases: int) -> str:
-    """Return where a claimed submission is, in a sentence; "" before it is claimed."""
+    """Return the progress of a claimed submission, in a sentence; empty before it is claimed."""
     if not phase:
         return ""
     if phase == Phase.RUNNING and cases:
@@ -212,5 +212,5 @@ def phase_text(phase: str, case: int, cases: int) -> str:
 
 
 def override_text(reason: str, graded_score: float) -> str:
-    """Return the note on a submission that a grader gave another score."""
+    """Return the note on a submission whose score a grader overrode."""
     return f"A grader set the score: {reason} The grading gave {int(graded_score * 100 + 1e-9)} %."

@@ -1,4 +1,4 @@
-"""What the page of one submission shows: its verdicts, their parity, its source."""
+"""The contents of a submission's page: its verdicts, their comparison, its source."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WHAT_COUNTS = {
 
 
 class SubmissionPage(ResultView):
-    """One submission, by the verdict that counts, and what is shown beside it."""
+    """A submission by the verdict that counts, with everything shown beside it."""
 
     @classmethod
     def of(cls, submission: Submission) -> SubmissionPage:
@@ -43,7 +43,7 @@ class SubmissionPage(ResultView):
 
     @cached_property
     def second(self) -> ResultView | None:
-        """The verdict of the other kind of node; None where there is one kind alone."""
+        """The verdict of the other kind of node; None where there is only one kind."""
         second = getattr(self.submission, "second", None)
         if second is None:
             return None
@@ -57,7 +57,7 @@ class SubmissionPage(ResultView):
 
     @property
     def deadline(self) -> datetime | None:
-        """Until when the learner's submissions to this exercise are in time."""
+        """The learner's deadline for this exercise."""
         return deadlines.deadline_of(self.submission)
 
     @property
@@ -70,26 +70,28 @@ class SubmissionPage(ResultView):
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing more is to come while nobody connects another node."""
+        """Whether nothing more will arrive while nobody connects another node."""
         if self.is_naming or (self.second and self.second.is_naming):
             return False
         return self.is_final and not (self.second and self.second.is_awaited)
 
     @property
     def status_of_all(self) -> str:
-        """Where each verdict stands, in a few words, as a screen reader is told of a change."""
+        """The state of each verdict in a few words, for screen readers to announce."""
         if self.second is None:
             return self.spoken_status
         return ". ".join(f"{result.kind_title}: {result.spoken_status}" for result in self.results)
 
     @cached_property
     def parities(self) -> list[ParityView]:
-        """How the results compare with those of the other kind of node, and of the other track."""
+        """Comparisons with the verdict of the other kind of node, and with the other track."""
         return parities(self, self.second)
 
     @property
     def etag(self) -> str:
-        """Changes with everything that the fragment shows; begins with the counting verdict's."""
+        """Changes with everything that the fragment shows; begins with the counting verdict's
+        version.
+        """
         shown = (
             self.submission.public_id,
             self.deadline,
@@ -102,9 +104,9 @@ class SubmissionPage(ResultView):
 
     @staticmethod
     def is_same_verdict(tag: str, other: str) -> bool:
-        """Return whether the verdict that counts is the same in two answers, by their ETags.
+        """Return whether two ETags stand for the same counting verdict.
 
-        What a GPU finds meanwhile, or where it stands in its queue, is no change of that.
+        A GPU's result or a new position in its queue makes no difference to that.
         """
         return tag.partition("-")[:2] == other.partition("-")[:2]
 
@@ -119,7 +121,7 @@ class SubmissionPage(ResultView):
 
     @property
     def asks_again(self) -> str:
-        """Where a second verdict that nobody gave can still be had; "" if nowhere."""
+        """The node for which a missing second verdict can still be requested; empty if none."""
         second = self.second
         if second is None or self.can_resubmit or not self.exercise.accepts_submissions:
             return ""
@@ -132,7 +134,7 @@ class SubmissionPage(ResultView):
 
     @property
     def compare_url(self) -> str:
-        """Where this submission is compared with the learner's one before; "" for the first."""
+        """The comparison with the learner's previous submission; empty for the first."""
         earlier = queries.submission_before(self.submission)
         if earlier is None:
             return ""
@@ -153,7 +155,7 @@ class SubmissionPage(ResultView):
 
 
 def mistake_links(mistake: dict[str, Any], chapter_url: str) -> dict[str, str]:
-    """Return the chapter's places for one mistake: formula, step, line, each if it names one."""
+    """Return links into the chapter for a mistake: formula, step, line, where it names one."""
     if not chapter_url:
         return {}
     return {
@@ -166,7 +168,7 @@ def mistake_links(mistake: dict[str, Any], chapter_url: str) -> dict[str, str]:
 def source_html(source: str, marked: int | None = None) -> SafeString:
     """Return the source with an element `#source-line-<n>` for each line; one may be marked.
 
-    A source of very many lines is shown without colours, so that no submission makes a slow page.
+    Sources with very many lines are not highlighted, so that no submission makes a slow page.
     """
     if source.count("\n") > HIGHLIGHTED_LINES_AT_MOST:
         return format_html(

@@ -1,9 +1,9 @@
 """How far two gradings of one exercise agree: of two tracks, or of a processor and a GPU.
 
-Compared is what both keep: the results of the public cases, which are the same for everybody,
-element by element, and how many cases of each group passed. A difference is measured in units as
-an error is: |left - right| over the size of one unit at that element. Hidden cases are drawn anew
-for each grading, so that of them only the counts can be set side by side.
+Compared are the results of the public cases, which are the same for everybody, element by element,
+and the number of passed cases of each group. A difference is measured in the units of an error:
+|left - right| over the size of one unit at that element. Hidden cases are drawn anew for each
+grading, so only their numbers can be compared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Results = dict[tuple[str, str], Mapping[str, Any]]
 
 
 class Agreement(StrEnum):
-    """What a comparison of two results says."""
+    """The result of comparing two results."""
 
     SAME = "same"
     WITHIN = "within"
@@ -38,10 +38,10 @@ class Agreement(StrEnum):
 class Difference:
     """One result of a public case on both sides.
 
-    Where they differ most: `index`, what `left` and `right` have there, None for what is not
-    finite, and by how many `units`, None where one of them is not finite. All three are None, and
-    `index` is empty, where one side has no such result: `missing_on` is then "left" or "right", and
-    empty where both have one, of different shapes.
+    At the largest difference: `index`, the values `left` and `right`, None where not finite, and
+    the difference in `units`, None where one of them is not finite. All three are None, and `index`
+    is empty, where one side has no such result: `missing_on` is then "left" or "right", and empty
+    where both have one, of different shapes.
     """
 
     case: str
@@ -57,7 +57,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class GroupPair:
-    """One group of cases: how many passed on either side, of how many."""
+    """One group of cases: how many passed on either side, out of how many."""
 
     id: str
     title: str
@@ -74,13 +74,13 @@ class Parity:
 
     @property
     def worst(self) -> Difference | None:
-        """The largest difference by its limit; one that is not finite is larger than any."""
+        """The largest difference relative to its limit; a non-finite one is larger than any."""
         measured = [each for each in self.results if each.agreement is not Agreement.MISSING]
         return max(measured, key=_size, default=None)
 
     @property
     def agrees(self) -> bool:
-        """Whether every result is on both sides, and within the tolerance of the other."""
+        """Whether every result is on both sides and within the other's tolerance."""
         good = (Agreement.SAME, Agreement.WITHIN)
         return bool(self.results) and all(each.agreement in good for each in self.results)
 
@@ -88,7 +88,7 @@ class Parity:
 def compare(left: Report, right: Report) -> Parity | None:
     """Compare two reports of one exercise; None where one side has no result of a public case.
 
-    It was graded before results were kept, or ended before the first: there is nothing beside it.
+    It was graded before results were stored, or ended before the first.
     """
     ours, theirs = _results(left), _results(right)
     if not ours or not theirs:
@@ -110,7 +110,7 @@ def _differences(ours: Results, theirs: Results) -> Iterator[Difference]:
 def _difference(
     key: tuple[str, str], ours: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> Difference:
-    # The coarser of two dtypes says how exact both can be.
+    # The coarser of two dtypes limits the precision of both.
     units = [max(pair) for pair in zip(ours["units"], theirs["units"], strict=True)]
     limit = max(ours["limit"], theirs["limit"])
     pairs = list(zip(ours["values"], theirs["values"], strict=True))
@@ -147,7 +147,7 @@ def _index(place: int, shape: list[int]) -> tuple[int, ...]:
 
 
 def _results(report: Report) -> Results:
-    """Return the results by case and quantity; of one that is there twice the first."""
+    """Return the results by case and quantity; the first one where there are duplicates."""
     found: dict[tuple[str, str], Mapping[str, Any]] = {}
     for result in report.get("public") or []:
         if _is_whole(result):
@@ -156,7 +156,7 @@ def _results(report: Report) -> Results:
 
 
 def _is_whole(result: Mapping[str, Any]) -> bool:
-    """Return whether there is a value and a unit for each element: a report is a worker's word."""
+    """Return whether each element has a value and a unit: reports come from workers."""
     return len(result["values"]) == len(result["units"]) == math.prod(result["shape"])
 
 
@@ -176,7 +176,7 @@ def _groups(left: Report, right: Report) -> Iterator[GroupPair]:
 
 
 def _size(difference: Difference) -> float:
-    """Return the difference as a share of what a correct result may be off."""
+    """Return the difference as a share of the tolerance."""
     if difference.units is None or not difference.limit:
         return math.inf
     return difference.units / difference.limit
@@ -185,7 +185,7 @@ def _size(difference: Difference) -> float:
 # --- in the words of the page and of the API -----------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class CaseRows:
-    """What the comparison says of one public case."""
+    """The comparison of one public case."""
 
     title: str
     rows: list[Difference]
@@ -195,7 +195,7 @@ class CaseRows:
 class ParityView:
     """One comparison: `left` is this submission's verdict, `right` that of `other_id`.
 
-    `basis` says what is compared: "kinds" of nodes of one submission, or "tracks" of two.
+    `basis` says what is compared: "kinds" of nodes for one submission, or "tracks" of two.
     """
 
     basis: str
@@ -208,12 +208,12 @@ class ParityView:
 
     @property
     def other_url(self) -> str:
-        """Where the other submission is shown; empty where it is the same one."""
+        """The page of the other submission; empty where it is the same one."""
         return reverse("grader:submission", args=[self.other_id]) if self.other_id else ""
 
     @property
     def summary(self) -> str:
-        """What the comparison of the public cases says, in a sentence or two."""
+        """The comparison of the public cases, in a sentence or two."""
         results, worst = self.parity.results, self.parity.worst
         if worst is None:
             return " ".join(["No result of a public case can be compared.", *self._missing()])
@@ -236,7 +236,7 @@ class ParityView:
         return f"{what} agree: none differs by more than a correct one may be off."
 
     def _missing(self) -> Iterator[str]:
-        """Yield a sentence for each way in which results cannot be compared."""
+        """Yield a sentence for each reason why results cannot be compared."""
         missing = [each for each in self.parity.results if each.agreement is Agreement.MISSING]
         places = {
             "left": f"Missing, {self.left}",
@@ -272,7 +272,7 @@ class ParityView:
 
 
 def parities(page: ResultView, second: ResultView | None) -> list[ParityView]:
-    """Return the comparisons that can be made for a submission, at most two."""
+    """Return the possible comparisons for a submission, at most two."""
     return [*_of_kinds(page, second), *_of_tracks(page)]
 
 

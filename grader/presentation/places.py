@@ -1,4 +1,4 @@
-"""Places in a chapter that a verdict points to, with the names that the chapter gives them."""
+"""Places in a chapter that a verdict refers to, by the names that the chapter gives them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ChapterPlace:
 
 
 def names_in(chapter: Chapter | None) -> dict[str, str]:
-    """Return for each anchor of the chapter's page what it is called there."""
+    """Return the chapter's name for each anchor of its page."""
     if chapter is None or not chapter.published or chapter.current_revision_id is None:
         return {}
     revision = ChapterRevision.objects.only("content_hash", "build_version").get(
@@ -56,9 +56,9 @@ _PLAIN_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 def places_of(
     mistake: Mapping[str, Any], names: Mapping[str, str], chapter_url: str
 ) -> list[ChapterPlace]:
-    """Return the chapter's places for one mistake, of those that its page has.
+    """Return the places for one mistake, as far as they are on the chapter's page.
 
-    Without `names`, where the page could not be read, all that the mistake names.
+    Without `names`, where the page could not be read, all places of the mistake.
     """
     places = []
     for part, plain_name in _PLAIN_NAMES.items():

@@ -1,4 +1,4 @@
-"""Offers the program alone, where something else was pasted along with it."""
+"""Offers the bare program where other text was pasted along with it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["Repair", "hidden_text", "offer_of", "repair_of"]
 
 
 def repair_of(source: str, report: Mapping[str, Any]) -> Repair | None:
-    """Return what becomes of a source that was refused for what its report says was pasted."""
+    """Return the repaired source where the report says that pasted text made it invalid."""
     errors = any(finding["severity"] == "error" for finding in report.get("pasted", []))
     return repaired(source, characters=True) if errors else None
 
 
 def offer_of(source: str) -> dict[str, str]:
-    """Return what a script may offer for a text that was typed or pasted, empty if nothing.
+    """Return an offer for a text that was typed or pasted, empty if there is nothing to repair.
 
-    Only what cannot be a program's own is looked for: nothing is known of the text otherwise.
+    Only text that cannot be a program's own is found: nothing else is known about it.
     """
     found = repaired(source)
     if found is None:
@@ -29,5 +29,5 @@ def offer_of(source: str) -> dict[str, str]:
 
 
 def hidden_text(source: str) -> str:
-    """Return a warning of bidirectional controls in a text, which a plain field cannot mark."""
+    """Return a warning of bidirectional controls, which a plain text field cannot mark."""
     return next((finding.message for finding in recognise(source) if finding.kind == "bidi"), "")

@@ -1,4 +1,4 @@
-"""One verdict of a submission as its page shows it, as plain values for the templates."""
+"""One verdict of a submission, as plain values for templates and serializers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ResultView:
 
     @property
     def prefix(self) -> str:
-        """What the ids on the page begin with, where it shows more than one verdict."""
+        """The prefix of ids on the page, where it shows more than one verdict."""
         return "" if self.counts else "second-"
 
     @property
@@ -86,7 +86,7 @@ class ResultView:
 
     @property
     def shown(self) -> tuple[Any, ...]:
-        """What the page shows of it, for comparisons."""
+        """A value that changes with anything shown of it."""
         return (self.verdict.kind, self.verdict.version, self.waiting_text, self.is_naming)
 
     @property
@@ -107,7 +107,7 @@ class ResultView:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether a verdict is to come, from a node that is there."""
+        """Whether a verdict is to come from a node that is connected."""
         return self.waiting is not None and self.waiting.nodes is Nodes.CONNECTED
 
     @property
@@ -118,17 +118,17 @@ class ResultView:
 
     @property
     def badge(self) -> outcomes.Badge:
-        """Its tone and icon, beside its outcome or state."""
+        """Its tone and icon, with its outcome or state."""
         return outcomes.badge_of(self.verdict)
 
     @property
     def status(self) -> str:
-        """Where it stands, in a few words."""
+        """Its outcome or state, in a few words."""
         return self.outcome_label if self.outcome else self.state_text
 
     @property
     def spoken_status(self) -> str:
-        """The status, and what comes after it: a name that is looked for, or was found."""
+        """The status, and whether mistakes are being named or were named."""
         if self.is_naming:
             return f"{self.status}, and the name of the mistake is looked for"
         count = len(self.report.get("mistakes", []))
@@ -138,7 +138,7 @@ class ResultView:
 
     @property
     def waiting_text(self) -> str:
-        """Where an open verdict stands, in a sentence or two; empty for a final one."""
+        """The progress of an open verdict, in a sentence or two; empty for a final one."""
         if self.waiting is None:
             return ""
         if self.verdict.state != SubmissionState.QUEUED:
@@ -163,12 +163,12 @@ class ResultView:
 
     @property
     def is_naming(self) -> bool:
-        """Whether the name of the mistake is still looked for."""
+        """Whether mistakes are still being named."""
         return self.verdict.is_naming
 
     @property
     def is_replaced(self) -> bool:
-        """Whether a newer submission took its place before a node took it."""
+        """Whether a newer submission replaced it before a node took it."""
         return bool(self.verdict.state == SubmissionState.REPLACED)
 
     @property
@@ -193,7 +193,7 @@ class ResultView:
 
     @property
     def message(self) -> str:
-        """What the state or the outcome means and what to do, in words."""
+        """The state or outcome, and what to do, in words."""
         if self.is_final:
             return self.outcome_text
         if self.state == SubmissionState.QUEUED:
@@ -202,18 +202,18 @@ class ResultView:
 
     @property
     def score_percent(self) -> int | None:
-        """Rounded down, so that 100 means that everything passed."""
+        """Rounded down: 100 means that everything passed."""
         score = self.verdict.score
         return None if score is None else int(score * 100 + 1e-9)
 
     @property
     def score_is_set(self) -> bool:
-        """Whether a grader gave the score in place of the grading's; the first note says why."""
+        """Whether a grader overrode the score; the first note says why."""
         return self.counts and hasattr(self.submission, "override")
 
     @cached_property
     def report(self) -> dict[str, Any]:
-        """What the worker found; after a person's decision its objection is a note."""
+        """The worker's report; after a grader's decision, the objection becomes a note."""
         report = self.verdict.report if isinstance(self.verdict.report, dict) else {}
         if not self.counts:
             return report
@@ -241,13 +241,13 @@ class ResultView:
 
     @property
     def _reading_url(self) -> str:
-        """The chapter's address, where learners can read it."""
+        """The chapter's address, if learners can read it."""
         chapter = self.exercise.chapter
         return self.chapter_url if chapter and chapter.published else ""
 
     @property
     def mistakes(self) -> list[dict[str, Any]]:
-        """Return what each named mistake is, and the chapter's places that speak of it."""
+        """Return each named mistake, with its places in the chapter."""
         return [
             {
                 "explanation": mistake["explanation"],
@@ -258,7 +258,7 @@ class ResultView:
 
     @property
     def hints(self) -> list[str]:
-        """Where to look when no mistake is named; nothing while its name is still looked for."""
+        """Hints where no mistake is named; nothing while mistakes are still being named."""
         if self.is_naming:
             return []
         return hints(
@@ -270,7 +270,7 @@ class ResultView:
 
     @property
     def reading(self) -> list[ChapterPlace]:
-        """What to read when no mistake is named: the part of the chapter that it concerns."""
+        """The part of the chapter to read where no mistake is named."""
         worst = self.report.get("worst") or {}
         if self.outcome != "wrong_answer" or not worst.get("failed"):
             return []
@@ -280,7 +280,7 @@ class ResultView:
 
     @property
     def repair_url(self) -> str:
-        """Where the editor has the source without what was pasted around it; "" if nowhere."""
+        """The editor with the repaired source; empty where there is nothing to repair."""
         exercise, source = self.exercise, self.submission.source
         if not exercise.is_open_to_learners or repair_of(source, self.report) is None:
             return ""
@@ -302,14 +302,14 @@ class ResultView:
 
     @property
     def cases_passed(self) -> str:
-        """How far a run came that was stopped: "3 of 116"."""
+        """The progress of a run that was stopped: "3 of 116"."""
         groups = self.report.get("groups", [])
         passed = sum(group["cases_passed"] for group in groups)
         return f"{passed} of {sum(group['cases'] for group in groups)}"
 
     @property
     def notes(self) -> list[str]:
-        """Return the worker's notes, less those that the page shows in a place of their own."""
+        """Return the worker's notes, except those that the page shows elsewhere."""
         elsewhere = ["Speed, "] if self.report.get("speed") else []
         elsewhere += [NOTHING_KNOWN] if self.hints else []
         notes = self.report.get("notes", [])
@@ -321,7 +321,7 @@ class ResultView:
 
     @property
     def marked_line(self) -> int | None:
-        """The line of the source that an exception or a mistake in its syntax points to."""
+        """The line of an exception or a syntax error in the source."""
         line = (self.report.get("failure") or {}).get("line")
         return line if isinstance(line, int) else None
 

@@ -1,4 +1,4 @@
-"""What is shown of a run, as plain values for templates and serializers."""
+"""The result of a run, as plain values for templates and serializers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RunResult:
 
     @property
     def line(self) -> int | None:
-        """The line of the learner's source that stopped the run, if one did."""
+        """The line of the source that stopped the run, if one did."""
         failures = [self.report.get("failure")]
         failures += [case.get("failure") for case in self.report.get("cases", [])]
         return next((failure["line"] for failure in failures if failure and failure["line"]), None)
@@ -64,7 +64,7 @@ class RunResult:
 
     @property
     def repair(self) -> Repair | None:
-        """The program alone, where what was pasted around it kept it from running."""
+        """The bare program, where text pasted around it kept it from running."""
         return repair_of(self.run.source, self.report)
 
     @property

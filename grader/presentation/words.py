@@ -1,4 +1,4 @@
-"""What the judge's short names mean, in words that a learner reads."""
+"""The judge's names of families, layouts and sequences in learners' words."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ LAYOUTS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def inputs_text(worst: Mapping[str, Any], titles: Mapping[str, str]) -> str:
-    """Say what the case's inputs are; `titles` are the public cases' by their ids."""
+    """Describe the inputs of a case; `titles` are those of the public cases, by id."""
     family = str(worst["family"])
     if worst["group"] == "public" and family in titles:
         return titles[family]
@@ -72,7 +72,7 @@ def inputs_text(worst: Mapping[str, Any], titles: Mapping[str, str]) -> str:
 
 
 def about(seconds: float) -> str:
-    """Say roughly how long: nobody waits by the second."""
+    """Write a duration roughly."""
     for length, name in ((3_600, "hour"), (60, "minute")):
         if seconds >= length:
             count = round(seconds / length)
@@ -81,7 +81,7 @@ def about(seconds: float) -> str:
 
 
 def layout_text(layout: str) -> str:
-    """Say how x lies in memory, or in what order the calls are made."""
+    """Describe the memory layout of x, or the order of calls."""
     return LAYOUTS.get(layout, layout.replace("-", " "))
 
 
@@ -99,7 +99,7 @@ def in_words(message: str, titles: Mapping[str, str]) -> str:
         inputs = titles.get(family) or FAMILIES.get(family, family.replace("-", " "))
         parts = [inputs, f"x of shape {match['shape']}, {match['dtype']}"]
         parts += [layout_text(layout)] if layout else []
-        # Messages were stored that say "the default" where the class is given no eps.
+        # Stored messages may say "the default" where the class is given no eps.
         parts += [f"eps {match['eps']}"] if match["eps"] not in (None, "the default") else []
         return f"({'; '.join(parts)})"
 

@@ -1,4 +1,4 @@
-"""All that changes the grader's state: one function per change, each with its transaction."""
+"""Every change of the grader's state: one function each, in its own transaction."""
 
 from .decide import decide_flagged
 from .dispatch import send_outbox

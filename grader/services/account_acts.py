@@ -1,6 +1,7 @@
-"""Acts on accounts, written down whatever way they come: pages, the admin, the API, commands.
+"""Audit entries for acts on accounts, by whatever way: pages, the admin, the API, commands.
 
-They are done by code of others (sign-in, the admin's forms, the shell), so signals tell of them.
+Third-party code performs these acts (sign-in, the admin's forms, the shell), so signals report
+them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 def connect() -> None:
-    """Begin to listen; called once, when the apps are ready."""
+    """Connect the receivers; called once, when the apps are ready."""
     user_logged_in.connect(_signed_in, dispatch_uid="grader.signed_in")
     user_login_failed.connect(_sign_in_failed, dispatch_uid="grader.sign_in_failed")
     pre_save.connect(_before_saving, sender=User, dispatch_uid="grader.before_saving")
@@ -55,18 +56,18 @@ def _signed_in(sender: Any, user: User, **_: Any) -> None:
 def _sign_in_failed(
     sender: Any, credentials: Mapping[str, Any], request: HttpRequest | None = None, **_: Any
 ) -> None:
-    """Write a failed sign-in down. What was typed is not kept: it may have been the password."""
+    """Record a failed sign-in. The input is not kept: it may have been the password."""
     user = _meant(credentials)
     try:
         with transaction.atomic():
             record_act(None, AuditAction.SIGN_IN_FAILED, target_of(user) if user else "user")
     except DatabaseError:
-        # To be told of a wrong password is worth more than a line, on a full disk say.
+        # On a full disk, say, the answer matters more than the entry.
         logger.exception("A failed sign-in could not be written down.")
 
 
 def _meant(credentials: Mapping[str, Any]) -> User | None:
-    """Return the account whose name or e-mail address was given; None where there is none."""
+    """Return the account of the given name or e-mail address, or None."""
     given = [
         str(value)
         for name in ("username", "email", "login")
@@ -109,7 +110,7 @@ def _deleted(sender: Any, instance: User, **_: Any) -> None:
 
 
 def record_deletion(user: User, **detail: Any) -> None:
-    """Write down that an account is deleted, also where its row stays nameless, for its work."""
+    """Record the deletion of an account, including one whose row stays for its work."""
     actor = current_user()
     rights = {name: getattr(user, name) for name in RIGHTS}
     if actor is not None and actor.get_username() == user.get_username():
@@ -121,7 +122,7 @@ def record_deletion(user: User, **detail: Any) -> None:
 def _rights_changed(
     sender: Any, instance: Any, action: str, reverse: bool, pk_set: set[int] | None, **_: Any
 ) -> None:
-    """Write down which groups and permissions an account has since, and had."""
+    """Record an account's groups and permissions, before and after."""
     users = _users_meant(sender, instance, reverse, pk_set)
     if action.startswith("pre_"):
         instance._rights_before = {user.pk: _rights_of(sender, user) for user in users}
@@ -162,7 +163,7 @@ def _named(permissions: Iterable[Permission]) -> list[str]:
 
 
 def _group_changed(sender: Any, instance: Any, action: str, **_: Any) -> None:
-    """Write down what a person gave to a group or took from it; the four roles' are in the code."""
+    """Record a person's change to a group; those of the four roles are in the code."""
     if current_origin().request is None or not isinstance(instance, Group):
         return
     now = _named(instance.permissions.all())

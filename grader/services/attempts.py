@@ -1,4 +1,4 @@
-"""The one way to start a grading attempt."""
+"""Starting grading attempts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def start_attempt(
     returns: int = 0,
     regrade_item: RegradeItem | None = None,
 ) -> GradingAttempt:
-    """Make the next attempt with a fresh lease and put its message into the outbox.
+    """Create the next attempt with a new lease, and its message in the outbox.
 
-    Its verdict is the submission's or its second one, by the kind of node, or the item's of a
-    regrade. Call it inside the transaction that makes one of them wait for it.
+    Depending on the kind of node, its verdict becomes the submission's or its second one; or that
+    of a regrade's item. Call it in the transaction that makes these wait for it.
     """
-    # Attempts of both kinds are numbered together: one at a time, where the database can lock.
+    # Attempts of both kinds share their numbers, so one at a time, where the database can lock.
     list(Submission.objects.select_for_update(no_key=True).filter(pk=submission.pk).values("pk"))
     last = submission.attempts.aggregate(last=Max("number"))["last"] or 0
     attempt = GradingAttempt.objects.create(
@@ -43,10 +43,10 @@ def start_attempt(
 
 
 def start_regrading(items: Sequence[RegradeItem], *, priority: int) -> None:
-    """Make the first attempt of each item of a regrade, in as many statements for all as for one.
+    """Create the first attempt of each item of a regrade, in a constant number of statements.
 
-    Call it inside the transaction that makes the items wait for it: a thousand attempts made one
-    by one would keep everybody else from writing for seconds.
+    Call it in the transaction that makes the items wait for it: one by one, a thousand attempts
+    would block all other writers for seconds.
     """
     submissions = Submission.objects.filter(pk__in=[item.submission_id for item in items])
     list(submissions.select_for_update(no_key=True).order_by("pk").values("pk"))

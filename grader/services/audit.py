@@ -1,4 +1,4 @@
-"""The one way to write an audit entry."""
+"""Writing audit entries."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def record_act(
     after: Mapping[str, Any] | None = None,
     **detail: Any,
 ) -> AuditEntry:
-    """Write who did what to `target` ("submission:<id>"). Call it inside the act's transaction.
+    """Record who did what to `target` ("submission:<id>"). Call it in the act's transaction.
 
-    `before` and `after` have the same names for the same things: those that the act changed. None
-    says that there was, or is, nothing. Where the act came from is known from the request. `actor`
-    is None for what nobody's account did: a command, a failed sign-in.
+    `before` and `after` map the same names to the values that the act changed; None means that
+    there was, or is, nothing. The origin comes from the current request. `actor` is None for acts
+    of no account: a command, a failed sign-in.
     """
     origin = current_origin()
     return AuditEntry.objects.create(
@@ -49,13 +49,13 @@ def record_act(
 def changes(
     before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return of both the values that differ, by the names that both have."""
+    """Return the values of both that differ, by the names in common."""
     names = [name for name in before if name in after and before[name] != after[name]]
     return {name: before[name] for name in names}, {name: after[name] for name in names}
 
 
 def _kept(value: Any) -> Any:
-    """Return a value as JSON can hold it: times as ISO 8601, long texts cut with a word on it."""
+    """Return a value as JSON: times as ISO 8601, long texts truncated and marked as such."""
     if isinstance(value, Mapping):
         return {str(name): _kept(each) for name, each in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""The Celery side of sending, with bounded waits."""
+"""Sending through Celery, with bounded waits."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ ANSWER_TIMEOUT_SECONDS = 2.0
 
 
 class BrokerUnreachable(Exception):
-    """The broker did not take or answer a request in the time a web request may wait."""
+    """The broker did not accept or answer within the time that a web request may wait."""
 
 
 class CeleryTransport:
     """Sends through the current Celery app, on a connection of its own.
 
-    A connection of its own, because Celery's pooled ones retry without end while the broker is
-    away, and hand out sockets that died meanwhile.
+    Celery's pooled connections retry forever while the broker is down, and may be dead sockets.
     """
 
     def __init__(self, url: str | None = None) -> None:
@@ -49,7 +48,7 @@ class CeleryTransport:
                 channel: Any = connection.default_channel
                 declared = channel.queue_declare(queue=queue, passive=True)
             except ChannelError:
-                return 0  # Redis keeps no empty lists: no such queue means nothing waits.
+                return 0  # Redis has no empty lists: a missing queue is an empty one.
             return int(declared.message_count)
 
     @contextmanager

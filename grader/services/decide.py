@@ -1,4 +1,4 @@
-"""A person's decision on a submission that the grading held for review."""
+"""A grader's decision on a submission that is held for review."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .requirements import mark_exercise_met
 SCORES: Final = MappingProxyType(
     {Outcome.ACCEPTED: 1.0, Outcome.WRONG_ANSWER: 0.0, Outcome.CONTRACT_ERROR: 0.0}
 )
-"""What may be decided, and the score that goes with it."""
+"""The possible decisions, with their scores."""
 MAX_REASON_CHARACTERS: Final = 1_000
 
 
 def decide_flagged(submission: Submission, by: User, outcome: str, reason: str) -> Submission:
     """Settle a submission held for review; the learner reads the reason, not who gave it.
 
-    What the worker found stays as it is, in the report and in the grading attempt. An acceptance
-    meets the chapter's requirement as a worker's would. Of two decisions at once the first holds.
+    The worker's report stays, with the submission and with the attempt. An acceptance meets the
+    chapter's requirement as a worker's would. Of two simultaneous decisions, the first holds.
 
     Raises:
         NotAllowed: the person may not change submissions.
@@ -78,10 +78,10 @@ def _outcome(value: str) -> Outcome:
 
 
 def checked_reason(value: str) -> str:
-    """Return the reason that a learner reads, without blanks around it.
+    """Return the reason that a learner reads, stripped.
 
     Raises:
-        DecisionRefused: it is empty, too long, or holds what cannot be stored.
+        DecisionRefused: it is empty, too long, or contains characters that cannot be stored.
     """
     text = value.strip()
     if not text:

@@ -2,10 +2,10 @@
 
 Sending twice is harmless: both copies carry the same lease, and the first verdict ends it.
 
-The broker serves first come, first served. So that nobody can fill it, each learner has only a
-few messages there at once; the rest wait in the outbox, and one goes when one ends. Learners are
-served in turn that way, however much each of them sent. Regrades, and second verdicts that are
-asked for again, are held back likewise, all of them together: they have a lower priority.
+Fairness: the broker serves first come, first served. So that nobody can fill it, each learner has
+only a few messages there at once; the rest wait in the outbox, and one goes when one ends. Learners
+thus take turns, however much each of them sent. Regrades, and repeated second verdicts, are
+throttled likewise, all of them together: they have a lower priority.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SENDING_LOCK = timedelta(seconds=30)
 
 
 class Transport(Protocol):
-    """What dispatch needs of a broker."""
+    """The operations that dispatch needs of a broker."""
 
     def send(self, task: str, args: list[Any], queue: str, priority: int) -> None:
         """Put one task on a queue within a bounded time.
@@ -54,7 +54,7 @@ _make_transport: Callable[[], Transport] = CeleryTransport
 
 
 def use_transport(make: Callable[[], Transport]) -> Callable[[], Transport]:
-    """Replace what makes transports, for tests; returns the former one to put back."""
+    """Replace the factory of transports, for tests; returns the former one."""
     global _make_transport
     former, _make_transport = _make_transport, make
     return former
@@ -65,10 +65,10 @@ def transport() -> Transport:
 
 
 def enqueue(attempt: GradingAttempt) -> OutboxMessage:
-    """Write the intent to send `attempt`, not before a while where nodes gave it back repeatedly.
+    """Record the intent to send `attempt`; one that nodes returned repeatedly waits for a while.
 
-    A learner's is sent as soon as the transaction holds; regrades come by hundreds, and whoever
-    starts them sends them together.
+    A learner's is sent on commit; regrades come in hundreds, and whoever starts them sends them
+    together.
     """
     pause = limits.return_pause(attempt.returns)
     message = OutboxMessage.objects.create(
@@ -82,7 +82,7 @@ def enqueue(attempt: GradingAttempt) -> OutboxMessage:
 
 
 def enqueue_all(attempts: Sequence[GradingAttempt]) -> None:
-    """Write the intent to send the first attempts of regrades, in one statement for all of them."""
+    """Record the intent to send the first attempts of a regrade, in one statement."""
     request_id = logs.current(logs.REQUEST_ID)
     OutboxMessage.objects.bulk_create(
         OutboxMessage(attempt=attempt, request_id=request_id) for attempt in attempts
@@ -90,15 +90,15 @@ def enqueue_all(attempts: Sequence[GradingAttempt]) -> None:
 
 
 def _former_request_id(attempt: GradingAttempt) -> str:
-    """Return the request that the submission's attempts go back to, for one of the sweeper's."""
+    """Return the request that the submission's attempts go back to, for the reaper's attempts."""
     former = OutboxMessage.objects.filter(attempt__submission=attempt.submission_id)
     return former.order_by("-id").values_list("request_id", flat=True).first() or ""
 
 
 def send_next(attempt: GradingAttempt) -> None:
-    """Once the transaction holds, send what may go of the attempt's learner, or of regrades.
+    """On commit, send whatever may go of the attempt's learner, or of regrades.
 
-    Call it where an attempt ends, too: it may have held back the next one.
+    Also to be called where an attempt ends, which may have held back the next one.
     """
     transaction.on_commit(lambda: _send_like(attempt), robust=True)
 
@@ -120,7 +120,7 @@ def _send_like(attempt: GradingAttempt) -> None:
 def try_send(message_id: int) -> bool:
     """Send one message now if nobody else does. Return whether the broker has it.
 
-    Raises nothing when the broker is away: the message stays in the outbox.
+    Raises nothing when the broker is down: the message stays in the outbox.
     """
     try:
         return _send(message_id)
@@ -130,10 +130,10 @@ def try_send(message_id: int) -> bool:
 
 
 def send_outbox() -> int:
-    """Send what waits in the outbox and may go, learners' before regrades, oldest first.
+    """Send the messages in the outbox that may go, learners' before regrades, oldest first.
 
-    Return how many the broker took. Stops at the first failure: where the broker is away, the
-    rest would only wait for timeouts.
+    Return how many the broker accepted. Stops at the first failure: with the broker down, the rest
+    would only wait for timeouts.
     """
     sent = 0
     waiting = _sendable().order_by("attempt__priority", "id").values_list("id", flat=True)
@@ -147,7 +147,7 @@ def send_outbox() -> int:
 
 
 def _sendable() -> QuerySet[OutboxMessage]:
-    """Return the messages that nobody sends at the moment and that need not wait their turn."""
+    """Return the messages that nobody is sending and whose time has come."""
     now = timezone.now()
     return OutboxMessage.objects.alias(
         of_learner=_count(
@@ -164,7 +164,7 @@ def _sendable() -> QuerySet[OutboxMessage]:
 
 
 def _count(**of: Any) -> Coalesce:
-    """Count the attempts that the broker or a worker has, on the message's queue."""
+    """Count the attempts on the message's queue that the broker or a worker has."""
     there = Q(outbox__sent_at__isnull=False) | Q(outbox__locked_until__gt=timezone.now())
     alike = (
         GradingAttempt.objects.filter(
@@ -206,8 +206,8 @@ def _send_of(message: OutboxMessage) -> bool:
 def _lock(message_id: int) -> bool:
     """Keep others from sending the message for a while, if it may be sent."""
     with transaction.atomic():
-        # Wait here for whoever locks the same message: what may be sent is asked of more than its
-        # row, and PostgreSQL would not ask again after waiting in the update itself.
+        # Wait for the lock here: the condition involves other rows too, and PostgreSQL would not
+        # evaluate it again after waiting in the update itself.
         list(OutboxMessage.objects.select_for_update().filter(pk=message_id).values_list("pk"))
         return bool(
             _sendable().filter(pk=message_id).update(locked_until=timezone.now() + SENDING_LOCK)

@@ -1,4 +1,6 @@
-"""More time for one learner, and back. Nothing is graded again: lateness is read, not stored."""
+"""Deadline extensions for single learners. Nothing is graded again: lateness is computed, not
+stored.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ from .errors import DecisionRefused, NotAllowed
 def give_extension(
     by: User, exercise: Exercise, learner: User, due_at: datetime, reason: str
 ) -> Extension:
-    """Let a learner's submissions to an exercise be in time until `due_at`, an aware time.
+    """Extend a learner's deadline for an exercise to `due_at`, an aware time.
 
-    One that was given before is replaced.
+    A former extension is replaced.
 
     Raises:
         NotAllowed: the person may not change submissions.
@@ -56,7 +58,7 @@ def give_extension(
 
 
 def remove_extension(by: User, extension: Extension) -> None:
-    """Let the exercise's deadline hold for the learner again.
+    """Restore the exercise's deadline for the learner.
 
     Raises:
         NotAllowed: the person may not change submissions.

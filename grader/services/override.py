@@ -1,4 +1,4 @@
-"""A grader's score in place of the grading's, and back. Regrades never touch it."""
+"""A grader's score in place of the grading's, and its removal. Regrades never change it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .errors import ChangedMeanwhile, DecisionRefused, NotAllowed, NotOverridabl
 
 
 def override_score(submission: Submission, by: User, score: float, reason: str) -> Submission:
-    """Give a graded submission another score, from 0 to 1; the learner reads the reason.
+    """Override a graded submission's score, from 0 to 1; the learner reads the reason.
 
-    `submission` is as the person saw it: one that changed since is left alone.
+    `submission` is as the person saw it: if it changed since, nothing happens.
 
     Raises:
         NotAllowed: the person may not change submissions.
@@ -51,11 +51,11 @@ def override_score(submission: Submission, by: User, score: float, reason: str) 
 
 
 def remove_override(submission: Submission, by: User) -> Submission:
-    """Let the grading's score hold again.
+    """Restore the grading's score.
 
     Raises:
         NotAllowed: the person may not change submissions.
-        NotOverridable: no person gave it a score.
+        NotOverridable: the score is not overridden.
         ChangedMeanwhile: it changed since it was read.
     """
     _check_allowed(by)

@@ -1,4 +1,4 @@
-"""The lease reaper: ends attempts whose worker fell silent, and resends messages that were lost."""
+"""The lease reaper: ends attempts whose worker fell silent, and resends lost messages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .verdicts import update_open
 logger = logging.getLogger(__name__)
 
 UNREAD_PATIENCE: Final = 4
-"""How many times longer an attempt may be silent while what workers say lies unread."""
+"""How many times longer an attempt may be silent while messages of workers lie unread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ def requeue_lost(now: datetime | None = None) -> Swept:
 def end_attempt(attempt: GradingAttempt, reason: str, *, returned: bool = False) -> bool:
     """End an open attempt without a verdict, then start the next one or give up.
 
-    It is lost, and cost a try; or its node `returned` it, which costs none, but may not happen for
-    ever either. Call it inside a transaction. Return False where somebody else ended it first.
+    A lost attempt costs a try; one that its node `returned` does not, but is limited too. Call it
+    in a transaction. Return False where somebody else ended it first.
     """
     now = timezone.now()
     ended = GradingAttempt.objects.filter(
@@ -147,13 +147,13 @@ def _give_up(attempt: GradingAttempt, reason: str, now: datetime, *, returned: b
 
 
 def resend_vanished(now: datetime) -> int:
-    """Send messages again that the broker took but no longer has. Return how many.
+    """Send messages again that the broker accepted but no longer has. Return how many.
 
-    A broker can lose a message between handing it out and noting that it did. Such an attempt
-    stays queued with nothing on the way. It is taken for vanished when it was sent longer ago
-    than a dead worker's message takes to come back, and either nothing waits on its queue or an
-    attempt of the same priority sent later was claimed already. The lease stays the same: if
-    the first message turns up after all, the first verdict counts.
+    A broker can lose a message between delivering it and recording that. Such an attempt stays
+    queued without a message. It is considered vanished if it was sent longer ago than a dead
+    worker's message takes to be redelivered, and either its queue is empty or an attempt of the
+    same priority sent later has been claimed. The lease stays the same: if the first message turns
+    up after all, the first verdict counts.
     """
     late = OutboxMessage.objects.filter(
         sent_at__lt=now - limits.resend_after(), attempt__state=AttemptState.QUEUED

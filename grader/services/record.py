@@ -1,7 +1,7 @@
-"""What workers report, written under the attempt's lease.
+"""Recording workers' reports, under the attempt's lease.
 
-Every write is `UPDATE ... WHERE lease = theirs AND state is open`: a message that comes late,
-twice, from a worker given up as lost, or for another submission changes nothing and is logged.
+Every write is `UPDATE ... WHERE lease = theirs AND state is open`: a message that is late,
+duplicate, from a worker given up, or for another submission changes nothing and is logged.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from .verdicts import update_open, verdict_of
 logger = logging.getLogger(__name__)
 
 PHASE_ORDER = list(Phase)
-# Each start of a worker is a node of its own, as is each process of one that is started often.
+# Each start of a worker, and each of its processes, is a node of its own.
 NODES_KEPT_FOR: Final = timedelta(days=30)
 NODES_PER_WORKER: Final = 100
 
 
 class Recorded(Enum):
-    """What became of a message."""
+    """The fate of a message."""
 
     APPLIED = auto()
     STALE = auto()
@@ -48,10 +48,10 @@ class Recorded(Enum):
 
 
 def record_progress(progress: protocol.Progress) -> Recorded:
-    """Take a sign of life: renew the heartbeat, and show how far the attempt is.
+    """Renew the heartbeat, and record the attempt's progress.
 
-    Messages may overtake each other, so an earlier phase or case of the same node renews the
-    heartbeat alone.
+    Messages may overtake each other: an earlier phase or case of the same node only renews the
+    heartbeat.
     """
     now = timezone.now()
     with transaction.atomic():
@@ -84,11 +84,11 @@ def record_progress(progress: protocol.Progress) -> Recorded:
 
 
 def record_verdict(verdict: protocol.Verdict) -> Recorded:
-    """End an attempt, and write what the worker found to whom the attempt was for.
+    """End an attempt, and write the worker's result to its submission or regrade.
 
-    An acceptance that does not show every case passed is no verdict, nor is what another kind of
-    node found: it is rejected, and the submission is graded again. Of an attempt that has ended it
-    adds the names of mistakes alone, see `names`.
+    An acceptance that does not show every case passed is rejected, and so is a verdict of another
+    kind of node; the submission is then graded again. An attempt that has ended only accepts the
+    names of mistakes, see `names`.
     """
     if reason := _contradiction(verdict):
         return reject_verdict(verdict.submission, verdict.lease, reason)
@@ -121,7 +121,7 @@ def record_verdict(verdict: protocol.Verdict) -> Recorded:
 
 
 def reject_verdict(submission_id: str, lease: str, reason: str) -> Recorded:
-    """A verdict came that cannot be one: the attempt is over, the submission gets another."""
+    """End the attempt after an invalid verdict; the submission gets another one."""
     with transaction.atomic():
         attempt = _open_attempt(submission_id, lease)
         if attempt is None or not end_attempt(attempt, f"unusable verdict: {reason}"):
@@ -132,9 +132,9 @@ def reject_verdict(submission_id: str, lease: str, reason: str) -> Recorded:
 
 
 def record_redelivery(redelivery: protocol.Redelivery) -> Recorded:
-    """Take a job that came back from a dead worker: its attempt is over, unless it ended before.
+    """End the attempt of a job that was redelivered after its worker died.
 
-    It costs a try, or a submission that kills its worker would be handed out for ever.
+    It costs a try: a submission that kills its worker would be redelivered forever otherwise.
     """
     with transaction.atomic():
         attempt = _open_attempt(redelivery.submission, redelivery.lease)
@@ -145,9 +145,10 @@ def record_redelivery(redelivery: protocol.Redelivery) -> Recorded:
 
 
 def record_return(returned: protocol.Returned) -> Recorded:
-    """Take a job back from a node that cannot go on: it waits for the next node at once.
+    """Queue a job again that its node returned.
 
-    That costs no try and nothing of the learner's; a job that is given back again and again ends.
+    That costs no try and counts nothing against the learner; a job that is returned again and again
+    ends.
     """
     with transaction.atomic():
         attempt = _open_attempt(returned.submission, returned.lease)
@@ -159,9 +160,9 @@ def record_return(returned: protocol.Returned) -> Recorded:
 
 
 def record_node(report: protocol.NodeReport, worker: Worker) -> WorkerNode | None:
-    """Keep what a worker says of its node; None where that node is another worker's.
+    """Store a worker's report on its node; None where the node belongs to another worker.
 
-    That holds while the other reports of it and is believed: a machine may be registered anew.
+    That holds while the other worker reports and is trusted: a machine may be registered again.
     """
     now = timezone.now()
     node, is_new = WorkerNode.objects.get_or_create(
@@ -192,7 +193,7 @@ def record_node(report: protocol.NodeReport, worker: Worker) -> WorkerNode | Non
 
 
 def _forget_nodes(worker: Worker, now: datetime) -> None:
-    """Keep those that were seen lately, and of one worker no more than it can be."""
+    """Delete nodes that fell silent, and those of one worker beyond a plausible number."""
     WorkerNode.objects.filter(last_seen_at__lt=now - NODES_KEPT_FOR).delete()
     kept = WorkerNode.objects.filter(worker=worker).order_by("-last_seen_at")[:NODES_PER_WORKER]
     WorkerNode.objects.filter(worker=worker).exclude(

@@ -1,7 +1,7 @@
-"""Grade submissions again: first beside them, then over them where a person says so, and back.
+"""Regrades: a dry run beside the submissions, then a commit if a person wants it, and its undo.
 
-A person's decision is never overwritten: submissions held for review or decided by somebody are
-left out, and what changed between dry run and commit stays as it is.
+A person's decision is never overwritten: submissions that are held for review or were decided are
+left out, and whatever changed between dry run and commit stays as it is.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ MAX_NOTES: Final = 16
 def start_regrade(
     by: User, submissions: QuerySet[Submission], chosen: dict[str, Any]
 ) -> RegradeRun:
-    """Grade the submissions again as a dry run: nothing of the learners' changes.
+    """Grade the submissions again as a dry run: nothing changes for the learners.
 
-    `chosen` says how the submissions were chosen, for those who look at the run later.
+    `chosen` describes the selection, for those who look at the run later.
 
     Raises:
         NotAllowed: the person may not change submissions.
@@ -80,10 +80,10 @@ def start_regrade(
 
 
 def commit_regrade(by: User, run: RegradeRun, scope: str) -> RegradeRun:
-    """Take the run's results over: all that differ, or those that do not lower a score.
+    """Apply the run's results: all that differ, or only those that do not lower a score.
 
-    What the platform failed to grade and what changed since the dry run stays as it is. A
-    chapter's requirement that was met stays met.
+    Failures of the platform, and submissions that changed since the dry run, stay as they are. A
+    requirement that was met stays met.
 
     Raises:
         NotAllowed: the person may not change submissions.
@@ -108,7 +108,7 @@ def commit_regrade(by: User, run: RegradeRun, scope: str) -> RegradeRun:
 
 
 def undo_regrade(by: User, run: RegradeRun) -> RegradeRun:
-    """Give back what a commit took over, where nothing happened to the submission since.
+    """Revert a commit, except for submissions that changed since.
 
     Raises:
         NotAllowed: the person may not change submissions.
@@ -157,7 +157,7 @@ def _new_item(run: RegradeRun, submission: Submission) -> RegradeItem:
 
 
 def _move(run: RegradeRun, before: RegradeState, after: RegradeState, **fields: Any) -> None:
-    """Take the run from one state to the next, if it is there."""
+    """Move the run from one state to the next, if it is in the first."""
     moved = RegradeRun.objects.filter(pk=run.pk, state=before).update(state=after, **fields)
     if not moved:
         run.refresh_from_db()
@@ -191,7 +191,7 @@ def _write(
     report: dict[str, Any],
     now: datetime,
 ) -> bool:
-    """Give the submission a result, if it still is what this run saw or made."""
+    """Write a result, if the submission is still in the state that this run saw or made."""
     return bool(
         Submission.objects.filter(
             pk=item.submission_id,
@@ -209,7 +209,7 @@ def _write(
 
 
 def _noted(item: RegradeItem, now: datetime) -> dict[str, Any]:
-    """Return the new report with a note for the learner of what it was before."""
+    """Return the new report with a note for the learner on the former result."""
     percent = None if item.old_score is None else int(item.old_score * 100 + 1e-9)
     score = "no score" if percent is None else f"score {percent} %"
     note = (
@@ -232,7 +232,7 @@ def _record(
     after: dict[str, Any],
     **detail: Any,
 ) -> None:
-    """Write an act on a run down; what each submission had and has is in the run's items."""
+    """Record an act on a run; the results of each submission are in the run's items."""
     record_act(by, action, f"regrade:{run.public_id}", before=before, after=after, **detail)
 
 

@@ -1,4 +1,4 @@
-"""An accepted submission meets the chapter's requirement of that exercise."""
+"""An accepted submission meets the chapter's requirement of its exercise."""
 
 from __future__ import annotations
 

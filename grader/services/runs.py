@@ -1,7 +1,7 @@
-"""Runs that a learner waits for. No attempt, no score; a run that gets no answer says so and ends.
+"""Runs that a learner waits for: no attempt, no score; one without an answer ends with a reason.
 
-A run is not kept for later as a submission is: where the queue is away, or a worker is lost, it
-ends as `not_run`, and the learner runs again.
+A run is not kept for later as a submission is: if the queue is down or a worker is lost, it ends as
+`not_run`, and the learner runs again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 RATE_WINDOW = timedelta(seconds=60)
 RUN_QUEUE = NodeKind.FUNCTIONAL.queue
-"""Kernels of a run are executed on a processor: a run is for a quick look, and counts nowhere."""
+"""Kernels of a run are executed on a processor: a run is for a quick look, and never counts."""
 RUNS_PER_PRIORITY = 4
 """A learner who runs this often within the window falls one step behind the others."""
 RETRY_AFTER_OPEN_RUN_SECONDS = 2
@@ -41,10 +41,10 @@ RETRY_AFTER_OPEN_RUN_SECONDS = 2
 def start_run(
     user: User, source: str | bytes, exercise: Exercise | None = None, track: str = Track.NUMPY
 ) -> CodeRun:
-    """Queue a source: with an exercise its public cases are run, without one the program itself.
+    """Queue a source: the public cases of an exercise, or without one the program itself.
 
-    At the same priority the queue serves who came first, and a learner has one run there at most:
-    so runs are quick, and gradings wait for each learner's one run and no more.
+    Within a priority the queue is first come, first served, and a learner has at most one run
+    there: so runs are quick, and gradings wait for one run of each learner at most.
 
     Raises:
         Refused: one of its kinds, with a text for the learner; nothing was queued.
@@ -72,9 +72,9 @@ def start_run(
 
 
 def record_run(update: protocol_runs.RunUpdate) -> bool:
-    """Write what a worker says of a run, under its lease. Return False where that is open no more.
+    """Record a worker's message on a run, under its lease. Return False where that is closed.
 
-    A worker's start may come after its end, or for a run that was given up: it changes nothing.
+    A worker's start may arrive after its end, or after the run was given up: it changes nothing.
     """
     now = timezone.now()
     mine = CodeRun.objects.filter(public_id=update.run, lease=update.lease)
@@ -96,7 +96,7 @@ def record_run(update: protocol_runs.RunUpdate) -> bool:
 
 
 def end_late_runs(now: datetime | None = None, *, user: User | None = None) -> int:
-    """End runs that nobody answers: no worker took them in time, or the worker was lost."""
+    """End unanswered runs: no worker took them in time, or the worker was lost."""
     moment = now or timezone.now()
     runs = CodeRun.objects.all() if user is None else CodeRun.objects.filter(user=user)
     unclaimed = runs.filter(state=RunState.QUEUED, created_at__lt=moment - limits.run_wait())
@@ -158,7 +158,7 @@ def _end(runs: Any, message: str) -> int:
 
 
 def _check_rate(user: User) -> int:
-    """Return how many runs the learner made within the window, if one more is allowed."""
+    """Return the learner's number of runs within the window, if one more is allowed."""
     now = timezone.now()
     own = CodeRun.objects.filter(user=user)
     if own.exclude(state=RunState.FINISHED).exists():

@@ -1,7 +1,7 @@
-"""A second verdict once more: after a node was repaired, or where nobody could give one.
+"""Second verdicts once more: after a node was repaired, or where none could be given.
 
-The verdict that counts stays as it is. What is asked for again waits behind everything that was not
-graded yet, as regrades do.
+The verdict that counts stays as it is. Repeated verdicts wait behind everything that was not graded
+yet, as regrades do.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .verdicts import reopen
 def ask_second_again(by: User, submission: Submission) -> bool:
     """Let the other kind of node grade the submission once more, whatever it found before.
 
-    Return whether anything is asked for: while the verdict is awaited, asking changes nothing. What
-    it was is kept in the audit entry.
+    Return whether anything was requested: while the verdict is awaited, asking changes nothing. The
+    former one is kept in the audit entry.
 
     Raises:
         NotAllowed: the person may not change submissions.
-        NoSecondVerdict: one kind of node alone grades the submission's track.
+        NoSecondVerdict: only one kind of node grades the submission's track.
     """
     if not may_change_submissions(by):
         raise NotAllowed(

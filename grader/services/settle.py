@@ -1,4 +1,4 @@
-"""What the end of an attempt writes: a verdict of the submission, or one result of a regrade."""
+"""Writing the result of an attempt: a submission's verdict, or a regrade's result."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .verdicts import counts, update_open, verdict_of
 def settle(
     attempt: GradingAttempt, outcome: Outcome, score: float, report: Report, now: datetime
 ) -> None:
-    """Write the result to whom the attempt was for.
+    """Write the result to the submission or the regrade that the attempt was for.
 
-    Call it inside the transaction that ended the attempt.
+    Call it in the transaction that ended the attempt.
     """
     kept = _kept_score(outcome, score)
     data = report.model_dump(mode="json")
@@ -53,7 +53,7 @@ def _settle_item(
     pk: int, outcome: Outcome, score: float | None, report: object, now: datetime
 ) -> None:
     item = RegradeItem.objects.get(pk=pk)
-    # Of two items that end at once, the second must see that the first did.
+    # Of two items ending at once, the second must see that the first ended.
     run = RegradeRun.objects.select_for_update().get(pk=item.run_id)
     RegradeItem.objects.filter(pk=pk, state=RegradeItemState.WAITING).update(
         state=RegradeItemState.GRADED, outcome=outcome, score=score, report=report, graded_at=now
@@ -67,5 +67,5 @@ def _settle_item(
 def _kept_score(outcome: Outcome, score: float) -> float | None:
     if outcome not in Outcome.scored():
         return None
-    # Weights that add up to 0.9999999 must not keep an acceptance from being whole.
+    # An acceptance scores 1 even if the weights add up to 0.9999999.
     return 1.0 if outcome is Outcome.ACCEPTED else score

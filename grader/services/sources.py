@@ -1,4 +1,4 @@
-"""What counts as a source: UTF-8 text of a bounded size without NUL."""
+"""Validation of sources: UTF-8 text of limited size without NUL."""
 
 from __future__ import annotations
 

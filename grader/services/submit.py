@@ -1,4 +1,4 @@
-"""Take in a source: check it, keep it, and put its first grading attempt on the way."""
+"""Accept a source: validate it, store it, and start its first grading attempt."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def submit(
     source: str | bytes,
     idempotency_key: str | None = None,
 ) -> Submission:
-    """Keep one submission and queue it for grading.
+    """Store one submission and queue it for grading.
 
-    The same `idempotency_key` with the same content returns the submission made before, however
-    often and at however many places at once it is sent. A queue that is down is no failure: the
-    submission is kept and sent later.
+    The same `idempotency_key` with the same content returns the existing submission, however often
+    and concurrently it is sent. A queue that is down is no failure: the submission is stored and
+    sent later.
 
     Raises:
         Refused: one of its kinds, with a text for the learner; nothing was stored.
@@ -94,7 +94,7 @@ def submit(
             transaction.on_commit(partial(_tell, submission))
             return submission
     except IntegrityError:
-        # Where the learner's row cannot be locked, the unique key still lets only one through.
+        # Where rows cannot be locked, the unique key still lets only one through.
         if key and (earlier := _by_key(user, key)):
             return _same_or_refused(earlier, exercise, track, digest)
         raise
@@ -103,8 +103,8 @@ def submit(
 def resubmit(user: User, submission: Submission) -> Submission:
     """Send a submission again that the platform failed to grade. It costs the learner nothing.
 
-    Where one of two verdicts failed, or a newer submission took its place, that one is asked for
-    again, and the other stays.
+    Where one of two verdicts failed, or was replaced by a newer submission's, only that one is
+    requested again.
 
     Raises:
         NotAllowed: it is another learner's.
@@ -130,7 +130,7 @@ def resubmit(user: User, submission: Submission) -> Submission:
             counts = kind == submission.kind
             if not counts and user == learner:
                 _check_seconds(learner)
-            # The verdict that nobody waits for goes behind what was not graded yet.
+            # The verdict that does not count goes behind everything that was not graded yet.
             priority = PRIORITY_LEARNER if counts else PRIORITY_REGRADE
             start_attempt(submission, kind, priority=priority)
         queued = {"state": SubmissionState.QUEUED, "outcome": None}
@@ -163,7 +163,7 @@ def _verdicts(submission: Submission) -> dict[str, dict[str, str | None]]:
 
 
 def _reopened(submission: Submission) -> list[str]:
-    """Empty the verdicts that nobody gave; return their kinds of node."""
+    """Reset the verdicts that could not be given; return their kinds of node."""
     own = Submission.objects.filter(pk=submission.pk)
     seconds = SecondVerdict.objects.filter(submission=submission.pk)
     kinds = [submission.kind] if reopen_ungraded(own, updated_at=timezone.now()) else []
@@ -173,7 +173,7 @@ def _reopened(submission: Submission) -> list[str]:
 
 
 def _lock_learner(user: User) -> User:
-    """Let one submission of a learner in at a time, so that counting them means something."""
+    """Serialise a learner's submissions, so that counting them is reliable."""
     return User.objects.select_for_update(no_key=True).get(pk=user.pk)
 
 
@@ -232,7 +232,7 @@ def _check_open(exercise: Exercise) -> None:
 
 
 def _check_seconds(user: User) -> None:
-    """Refuse a second verdict once more to a learner who waits for many: others wait behind."""
+    """Refuse another repeated second verdict to a learner who waits for many."""
     waiting = GradingAttempt.objects.filter(
         submission__user=user,
         priority=PRIORITY_REGRADE,

@@ -1,4 +1,4 @@
-"""Make, find and revoke API tokens."""
+"""Create, find and revoke API tokens."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .errors import NotAllowed, Refused
 
 TOKEN_PREFIX = "lml_"  # noqa: S105  marks a leaked token as one of ours
 HINT_CHARACTERS = 8
-# A read should not cost a write: last use is kept to the minute.
+# A read should not cost a write: last use is stored to the minute.
 LAST_USED_GRAIN = timedelta(minutes=1)
 MAX_ACTIVE_TOKENS = 50
 _KEEPS_TOKENS = "_keeps_tokens"
@@ -46,7 +46,7 @@ def allowed_scopes(user: User) -> list[str]:
 def create_token(
     user: User, name: str, scopes: Sequence[str], expires_at: datetime | None = None
 ) -> tuple[ApiToken, str]:
-    """Make a token. Return its row and the token itself, which is kept nowhere.
+    """Create a token. Return its row and the token itself, which is stored nowhere.
 
     Raises:
         ScopesRefused: an unknown scope, or one that the user's role does not carry.
@@ -82,7 +82,7 @@ def create_token(
 
 
 def revoke_token(user: User, token: ApiToken) -> None:
-    """End a token at once. Revoking it again changes nothing.
+    """Revoke a token immediately; idempotent.
 
     Raises:
         NotAllowed: it is another user's, and the user does not manage tokens.
@@ -109,25 +109,25 @@ def _revoke(by: User | None, token: ApiToken, **detail: str) -> None:
 
 
 def active_tokens(user: User) -> QuerySet[ApiToken]:
-    """Return a user's tokens that open something: neither revoked nor expired."""
+    """Return a user's active tokens: neither revoked nor expired."""
     return ApiToken.objects.filter(user=user, revoked_at=None, expires_at__gt=timezone.now())
 
 
 def keep_tokens(user: User) -> None:
-    """Let the tokens outlive the next change of password of this very instance."""
+    """Keep the tokens through the next change of password of this instance."""
     setattr(user, _KEEPS_TOKENS, True)
 
 
 def end_tokens_with_password(sender: type[User], instance: User, **kwargs: Any) -> None:
-    """Revoke the tokens of a user whose password was just saved anew; a receiver of `post_save`.
+    """Revoke the tokens of a user whose password was changed; a receiver of `post_save`.
 
-    Whoever learnt the old password may have made one. It does not matter which page or command set
-    the new password; a better hash of the same one, made while signing in, is no new password.
+    Whoever knew the old password may have created one. It does not matter which page or command set
+    the new password; rehashing the same one while signing in is not a change.
     """
     is_new = getattr(instance, "_password", None) is not None or not instance.has_usable_password()
     if not is_new or instance.__dict__.pop(_KEEPS_TOKENS, False):
         return
-    # A link in a letter is used by whoever the account is; a command by nobody's account.
+    # The link in an e-mail is used by the account's owner; a command by no account.
     by = current_user() or (instance if current_origin().request else None)
     with transaction.atomic():
         for token in active_tokens(instance):
@@ -135,10 +135,10 @@ def end_tokens_with_password(sender: type[User], instance: User, **kwargs: Any) 
 
 
 def find_token(token: str) -> ApiToken | None:
-    """Return the active token of an active user, and note its use; None where there is none.
+    """Return the active token of an active user, and record its use; None where there is none.
 
-    The token has 256 random bits, so one look-up by its SHA-256 digest is enough: nothing can
-    be learnt from how long that takes.
+    The token has 256 random bits, so one look-up by its SHA-256 digest is enough: its timing
+    reveals nothing.
     """
     now = timezone.now()
     row = (
@@ -149,7 +149,7 @@ def find_token(token: str) -> ApiToken | None:
     if row is None:
         return None
     if row.last_used_at is None or now - row.last_used_at > LAST_USED_GRAIN:
-        # A call that only reads goes on where nothing can be written, as on a full disk.
+        # Reads must work where nothing can be written, as on a full disk.
         with suppress(DatabaseError), transaction.atomic():
             ApiToken.objects.filter(pk=row.pk).update(last_used_at=now)
     return row

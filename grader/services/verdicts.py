@@ -1,4 +1,4 @@
-"""Which row the verdict of an attempt is written to: the submission, or its second verdict."""
+"""Which row an attempt's verdict goes to: the submission, or its second verdict."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ def counts(attempt: GradingAttempt) -> bool:
 
 
 def verdict_of(attempt: GradingAttempt) -> Submission | SecondVerdict:
-    """Return the row that the attempt is to give a verdict to; not for attempts of regrades."""
+    """Return the row for the attempt's verdict; not for attempts of regrades."""
     return attempt.submission if counts(attempt) else attempt.submission.second
 
 
 def rows_of(attempt: GradingAttempt) -> QuerySet[Any]:
-    """Return the one row that the attempt is to give a verdict to; not for attempts of regrades."""
+    """Return the row for the attempt's verdict, as a queryset; not for attempts of regrades."""
     if counts(attempt):
         return Submission.objects.filter(pk=attempt.submission_id)
     return SecondVerdict.objects.filter(submission=attempt.submission_id, kind=attempt.kind)
 
 
 def update_open(attempt: GradingAttempt, **fields: Any) -> bool:
-    """Write to the attempt's row if it has no verdict yet. Return whether it had none."""
+    """Update the attempt's row if it has no verdict yet. Return whether it had none."""
     open_rows = rows_of(attempt).filter(state__in=SubmissionState.open())
     return write(attempt, open_rows, **fields)
 
 
 def write(attempt: GradingAttempt, rows: QuerySet[Any], **fields: Any) -> bool:
-    """Write to rows of `rows_of`, and count it as a change. Return whether there was one."""
+    """Update rows of `rows_of`, and increment their version. Return whether there was one."""
     if counts(attempt):
         fields["updated_at"] = timezone.now()
     return bool(rows.update(**fields, version=F("version") + 1))
 
 
 def reopen_ungraded(rows: QuerySet[Any], **fields: Any) -> bool:
-    """Empty the rows that the platform failed to grade, or that were replaced before their turn.
+    """Reset rows that the platform failed to grade, or that were replaced before their turn.
 
     Return whether there was one.
     """
@@ -50,7 +50,7 @@ def reopen_ungraded(rows: QuerySet[Any], **fields: Any) -> bool:
 
 
 def reopen(rows: QuerySet[Any], **fields: Any) -> bool:
-    """Empty those of the rows for which nothing more is to come. Return whether there was one."""
+    """Reset those of the rows that are final. Return whether there was one."""
     return bool(
         rows.exclude(state__in=SubmissionState.open()).update(
             state=SubmissionState.QUEUED,

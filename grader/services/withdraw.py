@@ -1,4 +1,4 @@
-"""Second verdicts that nobody waits for any more: a newer submission took their place."""
+"""Withdraws second verdicts that a newer submission made pointless."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ REASON = "a newer submission took its place"
 
 
 def withdraw_older(newest: Submission) -> None:
-    """Take back the learner's older jobs for a second verdict that are not on the queue yet.
+    """Withdraw the learner's older jobs for a second verdict that are not on the queue yet.
 
-    A GPU may be busy, or away for weeks: whoever has sent twenty versions meanwhile gets the
-    latest graded, with the few before that are on their way, and not all twenty before others. Call
-    it inside the transaction that makes the newest.
+    A GPU may be busy, or missing for weeks: whoever has sent twenty versions meanwhile gets the
+    latest graded, and the few that are on their way, instead of all twenty ahead of others. Call it
+    in the transaction that creates the newest.
     """
     now = timezone.now()
     for attempt in _held_back(newest):
@@ -37,7 +37,7 @@ def _held_back(newest: Submission) -> QuerySet[GradingAttempt]:
         .filter(
             nobody_sends,
             state=AttemptState.QUEUED,
-            # Not what somebody asked for again, nor regrades.
+            # Neither repeated verdicts nor regrades.
             priority=PRIORITY_LEARNER,
             outbox__sent_at__isnull=True,
             submission__user=newest.user_id,

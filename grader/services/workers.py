@@ -1,10 +1,10 @@
-"""Register workers, and tell which of what lies on the queue is theirs.
+"""Register workers, and verify which messages are theirs.
 
-A worker's key follows from the site's secret key and the salt in its row: a copy of the database
-alone forges no verdict. Whoever changes the secret key registers the workers anew.
+A worker's key is derived from the site's secret key and the salt in its row: a copy of the database
+alone can forge no verdict. After changing the secret key, workers must be registered again.
 
-The worker that `./run` starts has a key in the data folder, which the supervisor made; its row is
-made when it first speaks, and its salt plays no part.
+The worker that `./run` starts has a key in the data folder, made by the supervisor; its row is
+created with its first message, and its salt is unused.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ _KEY_CONTEXT = "grader.services.workers"
 
 
 class NotBelieved(Exception):
-    """A message that nobody who may say it has signed. It has been counted and logged."""
+    """A message without a valid signature of an entitled worker. It was counted and logged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a worker said, in plain JSON values, and who it was."""
+    """A worker's message, in plain JSON values, and its sender."""
 
     worker: Worker
     message: Any
 
 
 def register_worker(name: str) -> WorkerKey:
-    """Make a key for a new worker. It is shown once and can be worked out only by the site.
+    """Make a key for a new worker. It is shown once; only the site can derive it again.
 
     Raises:
-        Refused: the name is taken, or cannot be one.
+        Refused: the name is taken, or invalid.
     """
     if not _NAME.fullmatch(name):
         raise Refused(
@@ -69,7 +69,7 @@ def register_worker(name: str) -> WorkerKey:
 
 
 def renew_worker(name: str) -> WorkerKey:
-    """Give a worker another key; what is signed with the old one is refused from now on.
+    """Give a worker another key; signatures with the old one are refused from now on.
 
     Raises:
         Refused: there is no such worker, or its key is not given here.
@@ -82,7 +82,7 @@ def renew_worker(name: str) -> WorkerKey:
 
 
 def revoke_worker(name: str) -> None:
-    """Believe a worker no longer. What it is grading goes to another when it is missed.
+    """Stop trusting a worker. Its jobs go to another one when their leases run out.
 
     Raises:
         Refused: there is no such worker.
@@ -104,11 +104,11 @@ def _unknown(name: str) -> Refused:
 
 
 def opened(task: str, envelope: object) -> Told:
-    """Return what is in an envelope that came for a task.
+    """Return the contents of a task's envelope.
 
     Raises:
-        NotBelieved: it is not signed by a worker that the site believes.
-        ProtocolError: it is, and holds something that is no JSON.
+        NotBelieved: it is not signed by a trusted worker.
+        ProtocolError: it is, but does not contain JSON.
     """
     try:
         signed = SignedMessage.from_message(clean(envelope))
@@ -125,7 +125,7 @@ def opened(task: str, envelope: object) -> Told:
 
 
 def claim_lease(task: str, told: Told, lease: str) -> None:
-    """Note whose the attempt under a lease is; the first worker that speaks of it has it.
+    """Record which worker has the attempt under a lease: the first one that reports on it.
 
     Raises:
         NotBelieved: another worker has it.
@@ -143,7 +143,7 @@ def claim_lease(task: str, told: Told, lease: str) -> None:
 
 
 def not_its(task: str, told: Told, reason: RefusalReason) -> NotBelieved:
-    """Count a message about what is another worker's; return what to raise."""
+    """Count a message about another worker's job; return the exception to raise."""
     return _not_believed(task, reason, told.worker)
 
 
@@ -161,7 +161,7 @@ def _key_of(worker: Worker) -> WorkerKey:
 
 
 def _local_name() -> str:
-    """Return the name of the worker whose key is in the data folder, "" where there is none."""
+    """Return the name of the worker with the key in the data folder, empty where there is none."""
     return WorkerKey.parse(settings.LOCAL_WORKER_KEY).name if settings.LOCAL_WORKER_KEY else ""
 
 

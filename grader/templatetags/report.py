@@ -1,4 +1,4 @@
-"""How the numbers of a report are written and drawn. Display only: nothing here judges."""
+"""Formatting and drawing of a report's numbers. Display only: nothing here judges."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ register.filter("cases_badge", badge_of_cases)
 
 @register.filter
 def number(value: float | None) -> str:
-    """Write a number with as many digits as help: 12,345 · 3.14 · 1.2 × 10²⁰."""
+    """Format a number with a sensible number of digits: 12,345 · 3.14 · 1.2 × 10²⁰."""
     if value is None:
         return "not finite"
     if not math.isfinite(value):
@@ -70,50 +70,50 @@ def number(value: float | None) -> str:
 
 @register.filter
 def percent(value: float | None) -> str:
-    """Write a share of 1 as a whole percentage; 0.996 is 99 %, since only 1 is everything."""
+    """Format a fraction as a whole percentage; 0.996 is 99 %, since only 1 is everything."""
     return "" if value is None else f"{math.floor(value * 100 + 1e-9)}{_NARROW_SPACE}%"
 
 
 @register.filter
 def sizes_of_x(moved: int, counted: Mapping[str, Any]) -> str:
-    """Write bytes as multiples of x, with the digits that the notes beside the table have."""
+    """Format bytes as multiples of x, with the digits of the notes beside the table."""
     size = math.prod(counted["shape"]) * _BYTES_OF[counted["dtype"]]
     return f"{moved / size:.3g}" if size else "0"
 
 
 @register.filter
 def shape(value: Sequence[int]) -> str:
-    """Write a shape or an index as Python does: (4, 128), (7,), ()."""
+    """Format a shape or an index as Python does: (4, 128), (7,), ()."""
     return f"({value[0]},)" if len(value) == 1 else f"({', '.join(str(part) for part in value)})"
 
 
 @register.filter
 def index_text(value: Sequence[int]) -> str:
-    """Write an index as it stands in code: [3, 17], or nothing for a scalar."""
+    """Format an index as in code: [3, 17], or nothing for a scalar."""
     return f"[{', '.join(str(part) for part in value)}]" if value else ""
 
 
 @register.filter
 def plain(value: float) -> str:
-    """Write a number as it stands in code: 1e-06, 0.001, 1."""
+    """Format a number as in code: 1e-06, 0.001, 1."""
     return f"{value:g}"
 
 
 @register.filter
 def exact(value: float | None) -> str:
-    """Write a number with every digit that tells it from its neighbours."""
+    """Format a number with all of its significant digits."""
     return "not finite" if value is None else repr(value)
 
 
 @register.filter
 def add_number(value: float, addend: float) -> float:
-    """Add two numbers, of which either may be a float, unlike Django's `add`."""
+    """Add two numbers, either of which may be a float, unlike Django's `add`."""
     return round(value + addend, 2)
 
 
 @register.filter
 def milliseconds(value: float) -> str:
-    """Write a duration given in milliseconds: 0.4 ms, 12 ms, 1.25 s."""
+    """Format a duration in milliseconds: 0.4 ms, 12 ms, 1.25 s."""
     if value >= 1000:
         return f"{value / 1000:.2f} s"
     return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
@@ -121,9 +121,9 @@ def milliseconds(value: float) -> str:
 
 @register.simple_tag
 def moment(value: datetime, to: str = "minute") -> SafeString:
-    """Write a moment `to` the minute or second: in UTC, and with a script in the reader's zone.
+    """Format a time to the minute or second: in UTC, and with a script in the reader's zone.
 
-    The zone is named either way: 31 May 2027, 23:59 UTC.
+    The zone is always named: 31 May 2027, 23:59 UTC.
     """
     own = value.astimezone(UTC)
     text = f"{own:%-d %B %Y, %H:%M}{f':{own:%S}' if to == 'second' else ''} UTC"
@@ -138,7 +138,7 @@ def is_late(submission: Submission) -> bool:
 
 @register.filter
 def limit_text(item: tuple[str, float]) -> str:
-    """Write one limit (name ending in its unit, value) in plain words."""
+    """Describe one limit (name ending in its unit, value) in plain words."""
     name, value = item
     if name in LIMIT_TEXTS:
         text = LIMIT_TEXTS[name].format(number(value))
@@ -189,7 +189,7 @@ def histogram(worst: Mapping[str, Any]) -> Histogram | None:
     Bucket k holds errors up to 0.25 * 2^k units, the last one all the rest. Heights grow with
     log(1 + count), so that one bad element among a million stays visible.
     """
-    # A broken worker may send what counts nothing.
+    # A broken worker may send negative counts.
     counts = [max(0, int(count)) for count in worst.get("histogram") or []]
     total = sum(counts)
     if total == 0:
@@ -215,13 +215,13 @@ def histogram(worst: Mapping[str, Any]) -> Histogram | None:
         limit_x=_limit_position(limit, shown, step),
         total=total,
         over=sum(bar.count for bar in bars if bar.over),
-        # False where the limit lies inside a bucket that holds elements: some may be above it.
+        # False where the limit lies inside a non-empty bucket: some of it may be above.
         over_is_exact=not any(bar.count and bar.straddles for bar in bars),
     )
 
 
 def _buckets_shown(counts: Sequence[int], limit: float) -> int:
-    """How many buckets to draw: all that hold elements, the limit, and one beyond."""
+    """Return how many buckets to draw: all that hold elements, the limit, and one beyond."""
     last_filled = max(index for index, count in enumerate(counts) if count)
     at_limit = math.ceil(math.log2(limit / _FIRST_BUCKET_UNITS)) if limit > 0 else 0
     return min(len(counts), max(last_filled, at_limit, _BUCKETS_AT_LEAST - 2) + 2)
@@ -247,7 +247,9 @@ def _bar(index: int, count: int, step: float, share: float, limit: float, is_las
 
 
 def _limit_position(limit: float, buckets: int, step: float) -> float | None:
-    """Where the limit lies on the axis: bucket k ends at (k + 1) steps; None if outside."""
+    """Return the position of the limit on the axis: bucket k ends at (k + 1) steps; None if
+    outside.
+    """
     if limit <= 0:
         return None
     place = math.log2(limit / _FIRST_BUCKET_UNITS) + 1
@@ -265,7 +267,7 @@ def _short(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """One measured phase with its place on a common time line."""
+    """One measured phase with its position on the time line."""
 
     phase: str
     ms: float
@@ -275,7 +277,7 @@ class Phase:
 
 @register.filter
 def timeline(timings: Sequence[Mapping[str, Any]]) -> list[Phase]:
-    """Lay phases end to end over a width of 100, each at least 0.5 wide so that it can be seen."""
+    """Lay phases end to end over a width of 100, each at least 0.5 wide to be visible."""
     total = sum(float(timing["ms"]) for timing in timings) or 1.0
     phases, x = [], 0.0
     for timing in timings:

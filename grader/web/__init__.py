@@ -1,1 +1,1 @@
-"""The grader's pages: thin views and their form."""
+"""The grader's pages: views, forms, and the comparison of sources."""

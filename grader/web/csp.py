@@ -1,4 +1,4 @@
-"""The one exception from the site's policy: the editor's style element, by a nonce."""
+"""The one exception to the Content-Security-Policy: the editor's style element, by a nonce."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def new_nonce() -> str:
 
 
 def allow_style(response: HttpResponseBase, nonce: str) -> None:
-    """Let the page have style elements that carry this nonce; all else stays as it is."""
+    """Allow style elements with this nonce on the page; the rest of the policy stays."""
     csp.allow_style(response, f"'nonce-{nonce}'")

@@ -1,4 +1,4 @@
-"""Two sources side by side as one list of lines, as `diff -u` gives it, within a bound on work."""
+"""A line-by-line comparison of two sources, like `diff -u`, with bounded work."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ CONTEXT_LINES: Final = 3
 STEPS_AT_MOST: Final = 100_000
 """Comparisons of two lines: some 50 ms."""
 LINES_SHOWN_AT_MOST: Final = 2_000
-"""Longer lists of changes are no help to anybody, and slow to make and to lay out."""
+"""Longer lists of changes help nobody, and are slow to render."""
 
 
 class TooMuchWork(Exception):
-    """The two sources differ in too many places to be compared line by line."""
+    """The two sources have too many differences to be compared line by line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: its number in the old and in the new source, 0 where it is not there."""
+    """One line with its numbers in the old and the new source, 0 where it is missing."""
 
     kind: Literal["same", "gone", "new"]
     old: int
@@ -38,7 +38,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Changed lines with some unchanged ones around them."""
+    """Changed lines with some context."""
 
     lines: list[Line] = field(default_factory=list)
 
@@ -50,7 +50,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What changed. Where that is too much to find or to show, `is_complete` is False: no hunks."""
+    """The changes. Where they are too many to find or to show, `is_complete` is False: no hunks."""
 
     hunks: list[Hunk]
     added: int
@@ -59,10 +59,10 @@ class Diff:
 
 
 def unified(old: str, new: str) -> Diff:
-    """Return what changed from `old` to `new`, with three lines of context.
+    """Return the changes from `old` to `new`, with three lines of context.
 
-    The work is bounded: sources that differ in too many places are not compared at all, since half
-    a comparison would mislead.
+    The work is bounded: sources with too many differences are not compared at all, since half a
+    comparison would mislead.
     """
     before, after = old.splitlines(), new.splitlines()
     try:
@@ -78,12 +78,12 @@ def unified(old: str, new: str) -> Diff:
 def matching_lines(
     before: list[str], after: list[str], steps_at_most: int = STEPS_AT_MOST
 ) -> list[tuple[int, int]]:
-    """Return as many pairs of equal lines, by their places from 0 in rising order, as there can be.
+    """Return a largest set of pairs of equal lines, by their positions from 0, in rising order.
 
-    Lines that only one side has are set aside first, since they match nothing. The others are
+    Lines that only one side has are removed first, since they match nothing. The others are
     compared as in E. Myers, "An O(ND) difference algorithm and its variations" (1986), section 4b:
-    in a space that grows with the number of lines, and in a time that grows with that number times
-    the number of differences.
+    in space linear in the number of lines, and in time proportional to that number times the number
+    of differences.
 
     Raises:
         TooMuchWork: that would take more than `steps_at_most` comparisons.
@@ -113,7 +113,7 @@ class _Matcher:
     def __init__(self, a: list[int], b: list[int], steps_at_most: int) -> None:
         self._a, self._b = a, b
         self._steps_left = steps_at_most
-        # Furthest places reached on each diagonal, from either end; places below 0 wrap around.
+        # Furthest positions reached on each diagonal, from either end; negative ones wrap around.
         size = len(a) + len(b) + 5
         self._forward, self._backward = [0] * size, [0] * size
 
@@ -134,9 +134,9 @@ class _Matcher:
                 boxes += [_Box(left, x, top, y), _Box(x, right, y, bottom)]
 
     def _middle(self, box: _Box) -> tuple[int, int]:
-        """Return a point on a shortest way through the box that is neither of its ends.
+        """Return a point on a shortest path through the box that is neither of its ends.
 
-        Ways from both ends grow by one difference at a time until two of them meet.
+        Paths from both ends grow by one difference at a time until two of them meet.
         """
         width, height = box.right - box.left, box.bottom - box.top
         delta = width - height
@@ -159,7 +159,7 @@ class _Matcher:
         raise AssertionError("Ways from both ends of a box always meet.")
 
     def _along(self, box: _Box, x: int, y: int) -> int:
-        """Follow equal lines from x, y, counted from the box's start; return the x at their end."""
+        """Follow equal lines from x, y, relative to the box's start; return the x at their end."""
         a, b, begin = self._a, self._b, x
         width, height = box.right - box.left, box.bottom - box.top
         while x < width and y < height and a[box.left + x] == b[box.top + y]:
@@ -168,7 +168,7 @@ class _Matcher:
         return x
 
     def _back_along(self, box: _Box, x: int, y: int) -> int:
-        """The same from the box's end, x and y being counted from there."""
+        """The same from the box's end, with x and y relative to it."""
         a, b, begin = self._a, self._b, x
         width, height = box.right - box.left, box.bottom - box.top
         while x < width and y < height and a[box.right - x - 1] == b[box.bottom - y - 1]:
@@ -183,14 +183,14 @@ class _Matcher:
 
 
 def _next(reached: list[int], k: int, differences: int) -> int:
-    """Return how far one more difference leads on diagonal k, from the better of its neighbours."""
+    """Return how far one more difference reaches on diagonal k, from its better neighbour."""
     if k == -differences or (k != differences and reached[k - 1] < reached[k + 1]):
         return reached[k + 1]
     return reached[k - 1] + 1
 
 
 def _hunks(before: list[str], after: list[str], pairs: list[tuple[int, int]]) -> list[Hunk]:
-    """Return the changes between matching lines, those that are near each other in one hunk."""
+    """Group the changes between matching lines into hunks."""
     around = pairwise([(-1, -1), *pairs, (len(before), len(after))])
     changes = [
         (range(i + 1, next_i), range(j + 1, next_j))

@@ -1,4 +1,4 @@
-"""The exercise's page, and what its form does: submit, run, keep a draft, compare, take home."""
+"""The exercise's page and the actions of its form: submit, keep a draft, compare, download."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def exercise_page(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @bounded_body
 def submit(request: HttpRequest, slug: str) -> HttpResponse:
-    """Take a submission: 303 to it, for a script 201 with its address and the draft's version.
+    """Accept a submission: 303 to it, for a script 201 with its address and the draft's version.
 
-    A GET comes from a sign-in on the way, and goes to the exercise.
+    A GET comes from signing in on the way, and redirects to the exercise.
     """
     exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
     if request.method == "GET":
@@ -78,7 +78,7 @@ def submit(request: HttpRequest, slug: str) -> HttpResponse:
         return refuse(request, exercise, form, track, refusal)
     answer: dict[str, Any] = {"url": submission.get_absolute_url()}
     if isinstance(content, str):
-        # What was sent is what the editor begins with the next time.
+        # The editor starts with this text the next time.
         kept = keep_draft(user_of(request), exercise, track, content, _seen(request), replace=True)
         answer |= _as_answer(kept)
     return JsonResponse(answer, status=201) if is_fetch(request) else see_other(answer["url"])
@@ -89,11 +89,11 @@ def refuse(
 ) -> HttpResponse:
     """Show the page again with the learner's text and the reason at its field.
 
-    A script's page still has the text: it is told the reason alone.
+    A script still has the text, and gets only the reason.
     """
     response: HttpResponse
     if is_fetch(request):
-        # What is too large to be a source may be one with much around it.
+        # A text too large for a source may contain one.
         repair = offer_of(request.POST.get("source", ""))
         response = JsonResponse({"message": refusal.message, "repair": repair})
     else:
@@ -108,7 +108,7 @@ def refuse(
 @require_http_methods(["GET", "POST"])
 @bounded_body
 def draft(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Keep a text: JSON for the editor, 200 kept or 409 another tab's; 303 without script."""
+    """Store a draft: JSON for the editor, 200 stored or 409 another tab's; 303 without a script."""
     exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
     track = request.POST.get("track", "")
     if request.method == "GET":
@@ -142,12 +142,12 @@ def draft(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 def _place(exercise: Exercise, track: str) -> str:
-    """Return where the editor of a track is."""
+    """Return the address of a track's editor."""
     return f"{exercise.get_absolute_url()}?{urlencode({'track': track})}#your-code"
 
 
 def _as_answer(kept: Kept) -> dict[str, Any]:
-    """Return what a script needs to know of a draft: that, and as what, it is stored."""
+    """Return a stored draft's version and time, for a script."""
     return {"version": kept.draft.version, "saved_at": kept.draft.updated_at.isoformat()}
 
 
@@ -172,7 +172,7 @@ def check_script(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @bounded_body
 def download(request: HttpRequest, slug: str) -> HttpResponse:
-    """The text of the editor as a file, where no script makes it one."""
+    """The editor's text as a file, for browsers without scripts."""
     exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
     text = request.POST.get("source", "").replace("\r\n", "\n")
     name = f"{exercise.slug}_{'cupy' if request.POST.get('track') == 'cupy' else 'numpy'}.py"
@@ -186,7 +186,7 @@ def download(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 @signed_in
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
-    """What changed between two submissions of one exercise; with `?fragment=1` that alone."""
+    """The changes between two submissions of one exercise; with `?fragment=1` only these."""
     exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
     old, new = (
         get_object_or_404(
@@ -265,7 +265,7 @@ def show_exercise(
 
 
 def _kinds_text(track: str) -> str:
-    """Say which verdicts a submission of the track gets; empty where there is one kind alone."""
+    """Say which verdicts a submission of the track gets; empty where there is only one kind."""
     if track not in Track.values or not Track(track).second_kind:
         return ""
     when = ON_A_GPU[waiting.nodes_for(NodeKind.DEVICE, track)]
@@ -274,7 +274,7 @@ def _kinds_text(track: str) -> str:
 
 
 def _seen(request: HttpRequest) -> int:
-    """Return the version of the draft that the posted text was made from."""
+    """Return the version of the draft that the posted text is based on."""
     seen = request.POST.get("seen", "")
     return int(seen) if re.fullmatch(r"[0-9]{1,9}", seen) else UNSEEN
 
@@ -286,7 +286,7 @@ def _text(
     kept: Draft | None,
     starter: str,
 ) -> str:
-    """Return what the editor begins with: what was just sent, asked for, last typed, or given."""
+    """Return the editor's initial text: just sent, asked for, last typed, or the starter."""
     if form.is_bound:
         return str(form["source"].value() or "")
     if earlier is not None:

@@ -1,4 +1,4 @@
-"""The form of the exercise page. It takes any text, so that a refused one can be shown again."""
+"""The form of the exercise page. It accepts any text, so that a refused one can be shown again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.services.errors import Refused, SourceTooLarge
 
 
 class AnyTextField(forms.CharField):
-    """Text exactly as posted: what is allowed in a source is for the service to say."""
+    """Text exactly as posted: the service decides what a source may contain."""
 
     def __init__(self) -> None:
         super().__init__(required=False, strip=False)
@@ -25,7 +25,7 @@ class SubmitForm(forms.Form):
     key = AnyTextField()
 
     def content(self) -> str | bytes:
-        """Return the chosen file's bytes, otherwise the text with its line ends as typed.
+        """Return the chosen file's bytes, otherwise the text with normalised line ends.
 
         Raises:
             SourceTooLarge: the file is above the limit; it is not read.
@@ -42,9 +42,9 @@ class SubmitForm(forms.Form):
         return bytes(upload.read())
 
     def idempotency_key(self, content: str | bytes) -> str | None:
-        """Return a key that is the same for a double click, and another for an edited text.
+        """Return a key that is equal for a double click, and different for an edited text.
 
-        A browser's Back button brings the form back with its old key, so the content is part of it.
+        A browser's Back button restores the form with its old key, so the content is part of it.
         """
         key = self.cleaned_data["key"]
         if not key:
@@ -54,7 +54,7 @@ class SubmitForm(forms.Form):
         return "form-" + hashlib.sha256(b"\0".join(parts)).hexdigest()
 
     def refuse(self, refusal: Refused) -> None:
-        """Show the refusal where it belongs, with the learner's text kept."""
+        """Show the refusal at its field, with the learner's text kept."""
         field = refusal.field if refusal.field in ("source",) else None
         if field == "source" and self.cleaned_data.get("file") is not None:
             field = "file"

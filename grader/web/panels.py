@@ -1,4 +1,4 @@
-"""What the grader adds to the pages of `courses`."""
+"""The grader's panels on the pages of `courses`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def exercises_panel(request: HttpRequest, chapter: Chapter | None) -> panels.Pan
 
 
 def _checks(exercise: Exercise) -> Iterator[panels.Check]:
-    """The links from steps of the derivation to what the exercise tests of them."""
+    """Yield links from steps of the derivation to the groups that test them."""
     for step, group in groups_of_steps(exercise.slug).items():
         url = f"{exercise.get_absolute_url()}#group-{group.id}"
         yield panels.Check(step, url, f"test “{group.title}” of {exercise.title}")
@@ -61,12 +61,12 @@ def verdicts_panel(request: HttpRequest, chapter: Chapter | None) -> panels.Pane
 
 
 def deadlines_panel(request: HttpRequest, chapter: Chapter | None) -> panels.Panel | None:
-    """The deadlines that lie ahead, for the dashboard."""
+    """Upcoming deadlines, for the dashboard."""
     return _deadlines(request, queries.exercises_with_end(request.user, after=timezone.now()))
 
 
 def course_deadlines_panel(request: HttpRequest, course: Course) -> panels.Panel | None:
-    """All deadlines of a course, also those past: its page says nothing that ages."""
+    """All deadlines of a course, including past ones, so that its page does not age."""
     return _deadlines(request, queries.exercises_with_end(request.user, course))
 
 

@@ -1,4 +1,4 @@
-"""What several of the grader's views share: bounded bodies, signing in, texts given back."""
+"""Helpers for views that accept texts: size limit, signing in, giving texts back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ View: TypeAlias = Callable[..., HttpResponseBase]
 
 
 def bounded_body(view: View) -> View:
-    """Answer 413 with a page for a body that is too large, before CSRF checks would parse it."""
+    """Answer 413 to requests that are too large, before the CSRF check would parse them."""
     protected = csrf_protect(view)
 
     @csrf_exempt
@@ -36,9 +36,9 @@ def bounded_body(view: View) -> View:
 
 
 def signed_in(view: View) -> View:
-    """Send visitors to sign in, whether there is such a row or not.
+    """Send visitors to sign in, whether or not the row exists.
 
-    A page that polls is told 401 instead: it would show the form in place of the verdict.
+    A polling page gets 401 instead: it would show the sign-in form in place of the verdict.
     """
     to_sign_in = login_required(view)
 
@@ -57,7 +57,7 @@ def user_of(request: HttpRequest) -> User:
 
 
 def is_fetch(request: HttpRequest) -> bool:
-    """Whether a script of ours asks, which wants a fragment and not a page."""
+    """Return whether one of our scripts asks, which wants a fragment and not a page."""
     return request.headers.get("X-Requested-With") == "fetch"
 
 
@@ -68,15 +68,15 @@ def see_other(url: str) -> HttpResponse:
 
 
 def sign_in_url(back: str) -> str:
-    """Return where a visitor signs in, to come back to `back` afterwards."""
+    """Return the sign-in page's address, with `back` as the next page."""
     return f"{reverse('account_login')}?{urlencode({'next': back})}"
 
 
 def signed_out(request: HttpRequest, back: str, send: str) -> HttpResponse:
-    """Answer 401 to a text whose sender is signed out: nothing of it is stored, nor lost.
+    """Answer 401 to a text from a signed-out sender, without storing or losing it.
 
-    A script is told where to sign in. Without one, the page holds the text, in a form that sends
-    it again by a button that says `send`.
+    A script gets the address for signing in. Without one, the page contains the text in a form that
+    sends it again, with a button labelled `send`.
     """
     if is_fetch(request):
         message = "You are signed out. Nothing was stored."
@@ -91,22 +91,22 @@ def signed_out(request: HttpRequest, back: str, send: str) -> HttpResponse:
 
 
 def page_mark(request: HttpRequest) -> str:
-    """Return what a form says its page was made for: an account, or "" for a visitor."""
+    """Return a mark of the account that a form's page was made for; empty for visitors."""
     user = request.user
     return salted_hmac(__name__, str(user.pk)).hexdigest()[:20] if user.is_authenticated else ""
 
 
 def is_of_another_account(request: HttpRequest) -> bool:
-    """Whether the page that sends was made for another account than the one signed in since.
+    """Return whether the sending page was made for another account than the present one.
 
-    Somebody else signed in in another tab: what stands in this one is not theirs.
+    Somebody else signed in in another tab: the text in this one is not theirs.
     """
     made_for = request.POST.get("made_for", "")
     return bool(made_for) and made_for != page_mark(request)
 
 
 def of_another_account(request: HttpRequest, send: str) -> HttpResponse:
-    """Answer 403 to a text from a page of another account; it is stored for neither."""
+    """Answer 403 to a text from another account's page, and store it for neither."""
     message = another_account_text(request)
     if is_fetch(request):
         return JsonResponse({"message": message}, status=403)
@@ -126,7 +126,7 @@ def another_account_text(request: HttpRequest) -> str:
 def not_stored(
     request: HttpRequest, status: int, title: str, message: str, *, send: str, sign_in: str = ""
 ) -> HttpResponse:
-    """Give a text that was not taken back to its sender, to be sent again to the same address."""
+    """Give a refused text back to its sender, in a form with the same address."""
     names = ("track", "key", "seen", "replace")
     context = {
         "title": title,
@@ -141,7 +141,7 @@ def not_stored(
 
 
 def sent_text(request: HttpRequest) -> str:
-    """Return the source that was sent: a file's text where one was chosen, as far as it is text."""
+    """Return the source that was sent; an uploaded file's text, as far as it is text."""
     upload = request.FILES.get("file")
     if upload is not None:
         return bytes(upload.read()).decode("utf-8", "replace")

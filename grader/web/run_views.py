@@ -1,4 +1,4 @@
-"""Runs: start one, see what came of it; and the page on which a chapter's listing is tried."""
+"""Runs: start one and see its result; and the page for running a chapter's listing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from .requests import (
 @require_http_methods(["GET", "POST"])
 @bounded_body
 def run_public_cases(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Run the public cases on what stands in the exercise's editor."""
+    """Run the public cases on the editor's text."""
     exercise = get_object_or_404(queries.visible_exercises(request.user), slug=slug)
     if request.method == "GET":
         return see_other(exercise.get_absolute_url())
@@ -52,9 +52,9 @@ def run_public_cases(request: HttpRequest, slug: str) -> HttpResponseBase:
 def run_listing(
     request: HttpRequest, course_slug: str, chapter_slug: str, filename: str
 ) -> HttpResponseBase:
-    """The page on which a chapter's listing is edited and run; with `?fragment=1` its form alone.
+    """The page for editing and running a chapter's listing; with `?fragment=1` only its form.
 
-    Only a press of its button runs anything.
+    Nothing runs until its button is pressed.
     """
     code = _listing_code(course_slug, chapter_slug, filename)
     if code is None:
@@ -85,7 +85,7 @@ def run_listing(
 @require_GET
 @signed_in
 def run_page(request: HttpRequest, public_id: str) -> HttpResponse:
-    """What came of a run; with `?fragment=1` without the page around it."""
+    """The result of a run; with `?fragment=1` without the page around it."""
     own = CodeRun.objects.select_related("exercise__chapter__course").filter(
         user=user_of(request), public_id=public_id
     )
@@ -110,7 +110,7 @@ def _listing_code(course_slug: str, chapter_slug: str, filename: str) -> str | N
 
 
 def _start(request: HttpRequest, exercise: Exercise | None, here: str) -> HttpResponseBase:
-    """Start a run of what was posted: its fragment for a script, 303 to its page without one."""
+    """Start a run of the posted source: its fragment for a script, otherwise 303 to its page."""
     if not request.user.is_authenticated:
         if is_fetch(request):
             return render(request, "grader/_run_refused.html", {"sign_in": here}, status=401)
@@ -128,7 +128,7 @@ def _start(request: HttpRequest, exercise: Exercise | None, here: str) -> HttpRe
         return _refused(request, exercise, refusal)
     if not is_fetch(request):
         return see_other(run.get_absolute_url())
-    # The queue may have been away: then the run has ended already.
+    # The queue may have been down: then the run has ended already.
     run.refresh_from_db()
     return render(request, "grader/_run.html", {"view": RunResult(run)}, status=201)
 

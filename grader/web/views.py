@@ -25,7 +25,7 @@ SUBMISSIONS_PER_PAGE = 50
 @require_GET
 @signed_in
 def submission_page(request: HttpRequest, public_id: str) -> HttpResponse:
-    """The page of one submission; with `?fragment=1` only what changes, with an ETag."""
+    """The page of one submission; with `?fragment=1` only its changing part, with an ETag."""
     view = SubmissionPage.of(_visible_submission(request, public_id))
     if "fragment" not in request.GET:
         response = render(
@@ -79,7 +79,7 @@ def submissions(request: HttpRequest) -> HttpResponse:
 
 
 def _visible_submission(request: HttpRequest, public_id: str) -> Submission:
-    """Return a submission that the user may see; 404 otherwise, also where there is none."""
+    """Return a submission that the user may see; 404 otherwise, as for unknown ids."""
     submission = access.find_submission(request.user, public_id)
     if submission is None:
         raise Http404("There is no such submission, or it is not yours.")

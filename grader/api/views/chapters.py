@@ -1,4 +1,4 @@
-"""`chapters/`: what is published, and answering its questions."""
+"""`chapters/`: published chapters, and answering their questions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def published_chapter(slug: str) -> Chapter:
 
 
 def _moved_to(name: str, slug: str) -> str | None:
-    """Return where the chapter is that had this slug before; None if none had."""
+    """Return the present address of the chapter that formerly had this slug, or None."""
     chapter = current_chapter(slug)
     return reverse(name, args=[chapter.slug]) if chapter else None
 
@@ -169,7 +169,7 @@ class AnswersView(ApiView):
 
 
 def _as_form(data: dict[str, Any]) -> QueryDict:
-    """Return the answer as the page's form would send it: one way of reading answers is enough."""
+    """Return the answer as the page's form would send it, so that one parser reads both."""
     form = QueryDict(mutable=True)
     form.setlist("choice", data.get("choices", []))
     form["value"] = data.get("value", "")

@@ -1,4 +1,4 @@
-"""The API's description: the schema as a file, and the same as a page without any script."""
+"""The API's description: the schema as a file, and a page without scripts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SchemaView(SpectacularAPIView):
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         finished = super().finalize_response(request, response, *args, **kwargs)
         if response.exception:
-            # A problem document is JSON, also where YAML was asked for.
+            # Problem documents are JSON even where YAML was requested.
             finished.accepted_renderer = JSONRenderer()
         return finished
 

@@ -111,7 +111,7 @@ class SubmitView(ApiView):
 
 
 def content_of(data: dict[str, Any]) -> str | bytes:
-    """Return what was sent as `source` or as `file`.
+    """Return the content of `source` or `file`.
 
     Raises:
         SourceTooLarge: the file is larger than any source may be.

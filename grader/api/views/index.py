@@ -1,4 +1,4 @@
-"""The API's first page: where everything is."""
+"""The API's root: links to its parts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class IndexView(PublicApiView):
 
 
 def _methods(path: str) -> list[str]:
-    """Return the methods that the view at a path takes; a plain function is a page to read."""
+    """Return the methods of the view at a path; a plain function only supports GET."""
     view = getattr(resolve(path).func, "view_class", None)
     if view is None:
         return ["GET"]

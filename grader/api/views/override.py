@@ -57,7 +57,7 @@ class OverrideView(ApiView):
         wanted = NewOverrideSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         if self._is_done(request, submission, **wanted.validated_data):
-            # Sent again, as when the first answer was lost: RFC 9110, section 13.1.1.
+            # A repeated request, as after a lost response: RFC 9110, section 13.1.1.
             return submission_answer(request, submission)
         self._check_unchanged(request, submission)
         return submission_answer(
@@ -79,7 +79,7 @@ class OverrideView(ApiView):
 
     @staticmethod
     def _named(request: Request, public_id: str) -> Submission:
-        """Return the submission, if the call says which state of it the caller read."""
+        """Return the submission, if the call names the state of it that the caller read."""
         submission = visible(request, public_id, Scope.GRADE)
         if not request.headers.get("If-Match", "").strip():
             raise ConditionMissing("Send the submission's ETag as If-Match.")
@@ -96,7 +96,7 @@ class OverrideView(ApiView):
 
     @staticmethod
     def _is_done(request: Request, submission: Submission, score: float, reason: str) -> bool:
-        """Tell whether the caller's own override says just this already."""
+        """Return whether the caller's own override already says exactly this."""
         standing = getattr(submission, "override", None)
         return standing is not None and (
             (standing.created_by_id, standing.score, standing.reason)

@@ -1,4 +1,4 @@
-"""`regrades/`: grade again beside what was graded, then over it, then back."""
+"""`regrades/`: dry runs of grading again, their commit, and its undo."""
 
 from __future__ import annotations
 

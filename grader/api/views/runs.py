@@ -44,7 +44,7 @@ class RunsView(ApiView):
         source = _listing(data) if "listing" in data else content_of(data)
         track = data.get("track", Track.NUMPY.value)
         run = services.start_run(caller(request), source, exercise, track)
-        # The queue may have been away: then the run has ended already.
+        # The queue may have been down: then the run has ended already.
         run.refresh_from_db()
         body = RunSerializer(run, context={"request": request}).data
         return Response(body, status=202, headers={"Location": body["links"]["self"]})

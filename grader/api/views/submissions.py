@@ -1,4 +1,4 @@
-"""`submissions/`: what was submitted and what became of it."""
+"""`submissions/`: submissions and their verdicts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ IF_NONE_MATCH = OpenApiParameter(
 
 
 def visible(request: Request, public_id: str, scope: Scope = Scope.READ) -> Submission:
-    """Return a submission that the call may see under `scope`; 404 otherwise, as if it were not."""
+    """Return a submission that the call may see under `scope`; 404 as for unknown ids otherwise."""
     submission = access.find_submission(request.user, public_id, scope, token_of(request))
     if submission is None:
         raise Http404

@@ -1,4 +1,4 @@
-"""`tokens/`: make one with a password, list and revoke one's own."""
+"""`tokens/`: create one with a password, list and revoke one's own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.models import ApiToken
 
 
 class _TokenView(ApiView):
-    # Not by token: a token must not make another one that can do more or live longer.
+    # Not by token: a token must not create one that can do more or lives longer.
     authentication_classes: Any = (PasswordAuthentication, SessionAuthentication)
 
 

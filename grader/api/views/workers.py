@@ -1,4 +1,4 @@
-"""`workers/`: nodes, queues and what they are busy with."""
+"""`workers/`: nodes, queues and their load."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Command(BaseCommand):
             return publish_exercise(exercise, standing)
 
     def _wait(self, slug: str) -> Answer:
-        """Wait until the check has ended; say how far it is each time that it is further."""
+        """Wait for the check to end, reporting its progress."""
         said = ""
         while True:
             exercise = Exercise.objects.get(slug=slug)
