@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import indexing, memory, operators, traffic
+from . import memory, operators, traffic
 from .missing import missing
 from .pointers import Address, array_at
 
@@ -220,8 +220,8 @@ class ndarray:
     # --- views and copies ---------------------------------------------------------------------
     def __getitem__(self, index: Any) -> Any:
         places, read = _places(index)
-        if indexing.is_basic(places):
-            if not all(map(indexing.is_whole, places)):
+        if _is_basic(places):
+            if not all(map(_is_whole, places)):
                 traffic.check_fusible()
             # A single element is a view of no dimensions in CuPy, not a scalar.
             return _array(backing(self)[places if ... in places else (*places, ...)])
@@ -231,7 +231,7 @@ class ndarray:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         places, read = _places(index)
-        if indexing.is_basic(places):
+        if _is_basic(places):
             places = places if ... in places else (*places, ...)
             target = backing(self)[places]
             if isinstance(value, ndarray) and _is_same(backing(value), target):
@@ -245,7 +245,7 @@ class ndarray:
             backing(self)[places] = source
         memory.mark_written(backing(self), places)
         inputs = [source, *read] if isinstance(source, np.ndarray) else read
-        traffic.count(inputs, [target], fusible=indexing.is_all(index))
+        traffic.count(inputs, [target], fusible=_is_all(index))
 
     def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe",
                subok: Any = None, copy: bool = True) -> Any:  # fmt: skip
@@ -397,3 +397,25 @@ def define_methods(names: tuple[str, ...]) -> None:
 
 
 operators.define(ndarray, library)
+
+
+def _is_all(index: Any) -> bool:
+    """True for the indices to which a function of `cupy.fuse` may assign."""
+    return index is ... or (isinstance(index, slice) and index == slice(None))
+
+
+def _is_whole(place: Any) -> bool:
+    """True for the indices that such a function may take of an axis: all of it, or one."""
+    whole = (slice(None), slice(None, None, 1), slice(None, None, -1))
+    return not isinstance(place, slice) or place in whole
+
+
+def _is_basic(places: tuple[Any, ...]) -> bool:
+    """True if an index gives a view: numbers, slices, new axes and `...`."""
+    return all(
+        place is None
+        or place is ...
+        or isinstance(place, slice)
+        or (isinstance(place, (int, np.integer)) and not isinstance(place, bool))
+        for place in places
+    )

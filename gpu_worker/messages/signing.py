@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import Field
 
-from gpu_worker.messages.base import Identifier, Message, ProtocolError
+from gpu_worker.messages.protocol import Identifier, Message, ProtocolError
 
 VARIABLE: Final = "LEARNML_WORKER_KEY"
 # 256 bits as hexadecimal digits, after the worker's name.
