@@ -1,3 +1,3 @@
-"""The site: settings, addresses, health and the supervisor; nothing of what it teaches."""
+"""The site: settings, URLs, health and the supervisor; nothing of the domain."""
 
 __version__ = "0.1.0"

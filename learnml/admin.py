@@ -1,4 +1,4 @@
-"""The admin site: its names, and what holds on each of its pages; each app registers its models."""
+"""The admin site: its titles, and behaviour of all of its pages; each app registers its models."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ class LearnMLAdminSite(AdminSite):
 
 
 def hold_form(request: HttpRequest) -> str | None:
-    """Keep a form of the admin that cannot be taken now; return where its author finds it again.
+    """Keep a form of the admin that cannot be accepted now; return the address where its author
+    finds it.
 
-    None where it is no such form, or came from another site, or is nobody's that is known.
+    None for other forms, from other sites, or of unknown authors.
     """
     from courses import held_forms
 
@@ -57,7 +58,7 @@ def hold_form(request: HttpRequest) -> str | None:
 
 
 def _shows_again(request: HttpRequest) -> bool:
-    """Return whether the page of this address can show a form that was kept."""
+    """Return whether the page of this address can show a kept form."""
     from courses.admin.writing import ShortWritesMixin
 
     match = request.resolver_match
@@ -70,7 +71,7 @@ def _shows_again(request: HttpRequest) -> bool:
 
 
 def _tell_of_held_forms(request: HttpRequest) -> None:
-    """Point to what was typed when the session ended, until it is saved or has aged."""
+    """Point to forms kept when the session ended, until they are saved or expire."""
     from courses import held_forms
 
     if not hasattr(request, "_messages"):

@@ -1,4 +1,4 @@
-"""The site's own Django app: roles, health, management commands; and the admin it serves."""
+"""The site's own Django app: roles, health, management commands, and the admin."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A cache that may fail: while Redis is away, pages still work, only slower and less limited.
+"""A cache that may fail: with Redis down, pages still work, only slower and less limited.
 
-It holds counters and moments, in JSON. Django would pickle them, and a pickle that is read runs
-what its writer wants: the workers, which run learners' code, reach the same server.
+It holds counters and times, as JSON. Django would pickle them, and unpickling runs code chosen by
+the writer: workers, which run learners' code, reach the same server.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _tolerate(name: str, fallback: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class JsonSerializer:
-    """Values as JSON; a whole number as itself, which Redis can count up."""
+    """Values as JSON; integers as themselves, which Redis can increment."""
 
     def dumps(self, value: Any) -> int | bytes:
         return value if type(value) is int else json.dumps(value).encode()
@@ -40,7 +40,7 @@ class JsonSerializer:
 
 
 class TolerantRedisCache(RedisCache):
-    """Django's Redis cache of JSON, except that an unreachable server reads as an empty cache."""
+    """Django's Redis cache with JSON, where an unreachable server acts as an empty cache."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         options = {"serializer": JsonSerializer, **params.get("OPTIONS", {})}
@@ -59,7 +59,7 @@ class TolerantRedisCache(RedisCache):
     def clear(self) -> None:
         """Delete this cache's keys only.
 
-        Django would empty the whole database of the server, and the queue may be in the same.
+        Django would flush the server's whole database, which may hold the queue too.
         """
         client = self._cache.get_client(write=True)
         try:

@@ -16,7 +16,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "learnml.settings.local")
 
 
 def configuration() -> dict[str, Any]:
-    """Return the whole configuration; Celery asks for it when it first needs it, not at import."""
+    """Return the whole configuration, when Celery first needs it rather than at import."""
     from django.conf import settings
 
     from gpu_worker.messages.queues import celery_settings
@@ -24,7 +24,7 @@ def configuration() -> dict[str, Any]:
     shared = celery_settings(settings.BROKER_URL)
     return {
         **shared,
-        # What the site has taken and not acknowledged is out of the reach of workers.
+        # Messages that the site received but did not acknowledge are out of the reach of workers.
         "broker_transport_options": {
             **shared["broker_transport_options"],
             **{f"unacked{part}_key": f"site_unacked{part}" for part in ("", "_index", "_mutex")},
@@ -60,7 +60,7 @@ def beat_schedule(grading: dict[str, Any]) -> dict[str, Any]:
 
 
 def _configure_logs(**_: Any) -> None:
-    """Keep the site's own set-up, from its settings: Celery would put another beside it."""
+    """Keep the site's own logging: Celery would add another."""
     from django.conf import settings
 
     logging.config.dictConfig(settings.LOGGING)

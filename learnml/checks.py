@@ -1,4 +1,4 @@
-"""System checks: what would lose work or open a door is refused with a sentence."""
+"""System checks: settings that would lose work or open a door are refused with a reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_REDIS_PORT: Final = 6379
 
 @register(Tags.compatibility)
 def check_queue_times(**kwargs: Any) -> list[CheckMessage]:
-    """A task that may run longer than the queue waits would be handed out twice."""
+    """A task that may outlast the queue's visibility timeout would be delivered twice."""
     visibility = settings.QUEUE_VISIBILITY_TIMEOUT_SECONDS
     hard_limit = settings.QUEUE_HARD_TIME_LIMIT_SECONDS
     messages: list[CheckMessage] = []
@@ -42,7 +42,7 @@ def check_queue_times(**kwargs: Any) -> list[CheckMessage]:
 
 @register(Tags.security, deploy=True)
 def check_production(**kwargs: Any) -> list[CheckMessage]:
-    """What is right on one's own machine and wrong on a server."""
+    """Settings that are fine on one's own machine and wrong on a server."""
     return [*_secrets(), *_services()]
 
 
@@ -107,7 +107,7 @@ def _services() -> list[CheckMessage]:
 
 
 def _server(url: str) -> tuple[str | None, str | None, int | None, str]:
-    """Return what tells whether two addresses lead to one server as one user."""
+    """Return a key by which to compare whether two addresses are one server and user."""
     address = urlsplit(url)
     path = "" if address.hostname else address.path
     return address.username, address.hostname, address.port or DEFAULT_REDIS_PORT, path

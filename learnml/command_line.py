@@ -1,4 +1,4 @@
-"""`manage.py`: Django's commands, with sentences in place of tracebacks for what users meet."""
+"""`manage.py`: Django's commands, with messages in place of tracebacks for common errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from . import __version__
 from .environment import LOCAL_SETTINGS, BadSetting, check_settings_module
 
-# Commands that make a database, or do without one.
+# Commands that create a database, or need none.
 NEED_NO_DATABASE = frozenset(
     {
         *("help", "version", "check", "diffsettings", "test", "up"),
@@ -27,7 +27,7 @@ MIGRATIONS_TABLE = "django_migrations"
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run one command. `arguments` are those of the program, its name first."""
+    """Run one command. `arguments` are the program's, its name first."""
     if not os.environ.get("DJANGO_SETTINGS_MODULE"):
         os.environ["DJANGO_SETTINGS_MODULE"] = LOCAL_SETTINGS
     if list(arguments[1:]) in VERSION_REQUESTS:
@@ -71,7 +71,7 @@ def _run(arguments: list[str]) -> None:
 
 
 def _use_given_settings(arguments: list[str]) -> None:
-    """Take `--settings` and `--pythonpath` as Django itself would."""
+    """Apply `--settings` and `--pythonpath` as Django itself would."""
     from django.core.management.base import CommandError, CommandParser, handle_default_options
 
     parser = CommandParser(add_help=False, allow_abbrev=False)
@@ -80,7 +80,7 @@ def _use_given_settings(arguments: list[str]) -> None:
     try:
         options, _ = parser.parse_known_args(arguments[2:])
     except CommandError:
-        return  # Django says what is wrong with it.
+        return  # Django reports what is wrong with it.
     handle_default_options(options)
 
 
@@ -89,7 +89,7 @@ def needs_database(arguments: Sequence[str]) -> bool:
 
 
 def missing_database() -> Path | None:
-    """Return the place of the SQLite file if LearnML's tables are not in it, else None."""
+    """Return the path of the SQLite file if LearnML's tables are not in it, else None."""
     from django.conf import settings
 
     database = settings.DATABASES["default"]
@@ -103,11 +103,11 @@ def missing_database() -> Path | None:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=5)) as file:
             return None if file.execute(question).fetchone() else path
     except sqlite3.Error:
-        return None  # It is there, and the command says what is wrong with it.
+        return None  # It exists, and the command reports what is wrong with it.
 
 
 def database_name() -> str:
-    """Return which database the settings name, without its password."""
+    """Return the settings' database, without its password."""
     from django.conf import settings
 
     database = settings.DATABASES["default"]

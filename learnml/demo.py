@@ -1,4 +1,4 @@
-"""Accounts to try everything with: made at the first start on one's own machine, nowhere else."""
+"""Demo accounts, created at the first start on one's own machine and nowhere else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTE_NAME = "demo_accounts.json"
 
 
 class DemoAccountsRefused(Exception):
-    """Demo accounts are not allowed with these settings."""
+    """The settings do not allow demo accounts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class DemoAccounts:
 
 
 def make_demo_accounts(password: str = "") -> DemoAccounts | None:
-    """Make one account for each role if there is no account at all; else return None.
+    """Create one account for each role if there are no accounts at all; else return None.
 
-    An empty `password` makes a random one, readable aloud.
+    An empty `password` creates a random one, readable aloud.
 
     Raises:
         DemoAccountsRefused: `settings.DEMO_ACCOUNTS_ALLOWED` is False.
@@ -62,13 +62,13 @@ def make_demo_accounts(password: str = "") -> DemoAccounts | None:
 
 
 def random_password() -> str:
-    """Return a password of three groups of four, about 59 bits."""
+    """Return a password of three groups of four characters, about 59 bits."""
     groups = ("".join(secrets.choice(PASSWORD_ALPHABET) for _ in range(4)) for _ in range(3))
     return "-".join(groups)
 
 
 def write_note(accounts: DemoAccounts, data_dir: Path) -> None:
-    """Keep names and password for the next starts to print, readable by the owner alone."""
+    """Store names and password for later starts to print, readable by the owner alone."""
     path = data_dir / NOTE_NAME
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

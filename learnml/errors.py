@@ -26,7 +26,7 @@ API_PREFIX = "/api/"
 
 
 def problem(status: HTTPStatus, code: str, detail: str) -> JsonResponse:
-    """Return a problem document of the same shape as those of the API's own views."""
+    """Return a problem document of the same form as those of the API's views."""
     return JsonResponse(
         problem_body(status, code, detail), status=status, content_type=CONTENT_TYPE
     )
@@ -100,7 +100,7 @@ def unavailable(request: HttpRequest) -> HttpResponse:
 
 
 def too_many_requests(request: HttpRequest, wait_seconds: int | None = None) -> HttpResponse:
-    """Say that it was too often, and when to come back; allauth's pages answer with this."""
+    """Say that there were too many requests, and when to come back; allauth's pages use it."""
     wait = seconds_to_wait(request) if wait_seconds is None else wait_seconds
     minutes = math.ceil(wait / 60)
     response = render(request, "429.html", {"minutes": minutes}, status=429)
@@ -109,7 +109,7 @@ def too_many_requests(request: HttpRequest, wait_seconds: int | None = None) -> 
 
 
 def server_error(request: HttpRequest, *args: Any) -> HttpResponse:
-    """Answer what ended in an error, which Django is handling as it calls this."""
+    """Answer a request that ended in an error, while Django handles that error."""
     if is_outage(sys.exc_info()[1]):
         return unavailable(request)
     if _is_api(request):
@@ -122,17 +122,17 @@ def server_error(request: HttpRequest, *args: Any) -> HttpResponse:
 
 
 def _standalone(request: HttpRequest, template: str, status: HTTPStatus) -> HttpResponse:
-    # Without what every page is given: that asks the database, which may be what failed.
+    # Without the context of every page: it queries the database, which may be what failed.
     page = loader.get_template(template).template  # type: ignore[attr-defined]
     html = page.render(Context({"request": request, "csrf_token": get_token(request)}))
     return HttpResponse(html, status=status)
 
 
 def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Refuse a form without its token, and give back what was written in it.
+    """Refuse a form without its CSRF token, and give its text back.
 
-    To be read and copied only: whoever forged a form could have written the text, so nothing here
-    sends it again. A form of the admin is kept for its author, who looks at it before it is saved.
+    Only to be read and copied: whoever forged a form could have written the text, so nothing here
+    sends it again. A form of the admin is kept for its author, who checks it before saving.
     """
     if _is_api(request):
         return problem(HTTPStatus.FORBIDDEN, "csrf_failed", f"The request was refused. {reason}")
@@ -142,7 +142,7 @@ def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 RETRY_AFTER_SECONDS: Final = 30
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
-# SQLite calls a missing table operational as well: that does not pass by itself.
+# SQLite reports a missing table as operational too, which is not temporary.
 _PASSING: Final = frozenset(
     {
         sqlite3.SQLITE_BUSY,
@@ -157,11 +157,11 @@ _PASSING: Final = frozenset(
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Return whether an error says that the same request may well be answered soon."""
+    """Return whether an error suggests that the same request may succeed soon."""
     if isinstance(error, InterfaceError | OperationalError):
         cause = error.__cause__
         if isinstance(cause, sqlite3.Error):
-            # An extended code has the primary one in its lowest byte.
+            # The primary code is the lowest byte of an extended one.
             return getattr(cause, "sqlite_errorcode", 0) & 0xFF in _PASSING
         return True
     return isinstance(error, OSError) and error.errno in _NO_ROOM

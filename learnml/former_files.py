@@ -1,8 +1,8 @@
-"""Static files of releases before this one: pages that are still open ask for them.
+"""Static files of former releases, for pages that are still open.
 
 Every page names its files by their content, and loads some of them late: a font when a letter needs
-it, the search when somebody searches. What an update replaces is therefore kept for a while. When a
-file was replaced stands in `former.json` beside the files.
+it, the search when somebody searches. So files that an update replaces are kept for a while.
+`former.json` beside the files records when each was replaced.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ COMPRESSED_SUFFIXES = (".br", ".gz")
 
 
 def retire(root: Path, now: datetime) -> None:
-    """Delete what the collected files were made from, keep those that pages name, note them.
+    """Delete the plain copies of collected files, keep the named ones, and record them as former.
 
-    Collecting comes after it and finds a folder that holds nothing that it could take for its own.
-    Interrupted, it does the same again.
+    Collecting then finds a folder without any file that it could mistake for its own. Safe to
+    interrupt and repeat.
     """
     former = {name: now.isoformat() for name in current_names(root)} | _noted(root)
     _write(root, former)
@@ -42,7 +42,7 @@ def forget_old(root: Path, now: datetime, kept_for: timedelta) -> None:
 
 
 def current_names(root: Path) -> set[str]:
-    """Return the names, relative to the folder, of the files that today's pages name."""
+    """Return the names, relative to the folder, of the files that current pages use."""
     try:
         paths = json.loads((root / MANIFEST).read_text(encoding="utf-8"))["paths"]
     except (OSError, ValueError, KeyError):

@@ -1,4 +1,4 @@
-"""Where a request ends, found as its bytes come (RFC 9112, sections 6 and 7)."""
+"""Find the end of a request incrementally (RFC 9112, sections 6 and 7)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ REQUEST_WITHIN_SECONDS: Final = 180.0
 """One megabyte takes half of that on a bad telephone line."""
 MAX_HEADER_BYTES: Final = 128 * 1024
 MAX_DRAINED_BYTES: Final = 32 * 1024 * 1024
-"""Of a body that is too large: a client still sending would see a reset in place of the answer."""
+"""Of a body that is too large: a client still sending would see a reset, not the answer."""
 
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
-"""To send to whoever asks before sending a body."""
+"""Sent to clients that ask before sending a body."""
 
 _LINE_END: Final = b"\r\n"
 _HEADERS_END: Final = b"\r\n\r\n"
 _MAX_CHUNK_LINE_BYTES: Final = 8190
 _MAX_DIGITS: Final = 4000
-"""What Python reads as a number."""
+"""Of a decimal number: below the limit of Python's `int`."""
 # In lower case, with the end of the line before.
 _LENGTH: Final = re.compile(rb"\r\ncontent-length[ \t]*:([^\r\n]*)")
 _CODED: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:")
@@ -29,9 +29,9 @@ _CHUNK_SIZE: Final = re.compile(rb"([0-9a-fA-F]{1,16})[ \t]*(?:;.*)?", re.S)
 
 
 class Receiving:
-    """What has come of one request. `body_limit`: larger bodies are dropped as they come.
+    """The bytes received of one request. `body_limit`: larger bodies are dropped on arrival.
 
-    What makes no sense counts as whole: whoever parses it next says so.
+    An invalid request counts as complete: its parser reports the error.
     """
 
     def __init__(self, began: float, body_limit: int) -> None:
@@ -49,7 +49,7 @@ class Receiving:
         self._trailers: int | None = None
 
     def add(self, data: bytes) -> None:
-        """Take what has just come."""
+        """Append received bytes."""
         if self.is_too_large:
             self._dropped += len(data)
         else:
@@ -64,7 +64,7 @@ class Receiving:
         return self._length > self._body_limit
 
     def refusal(self, now: float) -> str:
-        """Return the status to end it with, "" while it may go on."""
+        """Return the status to refuse it with, empty while it may continue."""
         if self._body_starts is None and len(self.held) > MAX_HEADER_BYTES:
             return "431 Request Header Fields Too Large"
         if self._next_chunk is not None and self._has_too_many_chunks():
@@ -128,9 +128,9 @@ class Receiving:
 
 
 def _length(head: bytes) -> int:
-    """Return the length of the body that headers tell; 0 where they are refused for what they say.
+    """Return the length of the body from the headers; 0 where the headers will be refused.
 
-    As gunicorn reads them, which leaves nothing of a body to wait for in the latter case.
+    As gunicorn parses them, which then leaves no body to wait for.
     """
     told = [value.strip(b" \t") for value in _LENGTH.findall(head)]
     if len(told) != 1 or not told[0].isdigit() or len(told[0]) > _MAX_DIGITS:

@@ -68,8 +68,8 @@ def healthz() -> HttpResponse:
 def readyz() -> HttpResponse:
     """Answer 200 if pages and submissions can be served, else 503; the JSON says what fails.
 
-    "read only" is a database or queue that answers and takes nothing: its disk is full, or another
-    writer does not let go.
+    "read only" is a database or queue that answers but accepts no writes: its disk is full, or
+    another writer does not let go.
     """
     database = _database_state()
     queue = queue_state()
@@ -99,7 +99,7 @@ def _database_reads() -> bool:
 
 
 class _Remembered:
-    """An answer that is good for a moment, so that probes cannot be used to keep a disk busy."""
+    """A result cached for a moment, so that probes cannot keep a disk busy."""
 
     def __init__(self, find_out: Callable[[], Any]) -> None:
         self._find_out = find_out
@@ -120,11 +120,11 @@ class _Remembered:
 
 @_Remembered
 def database_takes_writes() -> bool:
-    """Tell whether a transaction that writes begins within seconds, and finds room."""
+    """Return whether a write transaction begins within seconds, and finds disk space."""
     try:
         with _short_patience(), transaction.atomic(), connection.cursor() as cursor:
             if connection.vendor == "sqlite":
-                # It has the only writer's lock by now.
+                # It holds the write lock by now.
                 _find_room(Path(settings.DATA_DIR))
             else:
                 for statement in FIND_ROOM_IN_POSTGRESQL:
@@ -136,10 +136,10 @@ def database_takes_writes() -> bool:
 
 
 def _find_room(folder: Path) -> None:
-    """Take as much of the disk as a few saves need, and give it back.
+    """Allocate as much disk space as a few saves need, and release it.
 
     Raises:
-        OSError: there is not so much, or the disk cannot be written.
+        OSError: there is not enough, or the disk cannot be written.
     """
     with tempfile.TemporaryFile(dir=folder) as file:
         os.posix_fallocate(file.fileno(), 0, ROOM_BYTES)
@@ -147,7 +147,7 @@ def _find_room(folder: Path) -> None:
 
 @contextmanager
 def _short_patience() -> Iterator[None]:
-    """Wait for another writer for a second or two, not as long as a page would."""
+    """Wait for other writers for a second or two, less than a page would."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute("PRAGMA busy_timeout")
@@ -188,7 +188,7 @@ def oldest_queued_seconds() -> float | None:
 
 
 def workers_per_queue() -> dict[str, int]:
-    """Return how many workers reported lately, by queue."""
+    """Return the number of workers that reported lately, by queue."""
     from grader.models import WorkerNode
 
     seen = WorkerNode.objects.filter(last_seen_at__gte=timezone.now() - NODE_TIMEOUT)
@@ -198,7 +198,7 @@ def workers_per_queue() -> dict[str, int]:
 
 @_Remembered
 def queue_state() -> str:
-    """Ask the broker within a second whether it is there, and whether it takes a key."""
+    """Ask the broker within a second whether it answers, and whether it accepts a write."""
     url = settings.REDIS_URL or f"unix://{settings.QUEUE_SOCKET}"
     client = redis.Redis.from_url(
         url,
@@ -209,7 +209,7 @@ def queue_state() -> str:
     try:
         client.set("site_ready", 1, ex=60)
     except redis.ResponseError as error:
-        # It answers: with a full disk or memory, it says that it takes nothing.
+        # It answers, but with a full disk or memory it accepts no writes.
         logger.warning("The queue takes nothing: %s", error)
         return READ_ONLY
     except redis.RedisError as error:

@@ -1,4 +1,4 @@
-"""Logs an operator can read: a line for what a visitor did wrong, a traceback for defects."""
+"""Logging for operators: a line for visitors' mistakes, a traceback for defects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ABOUT_REQUESTS = ("django.request", "django.security")
 
 
 class NoTracebackOfVisitors(logging.Filter):
-    """Drop the traceback of an answer below 500: a refused page or host is no defect."""
+    """Drop the traceback of responses below 500: a refused page or host is no defect."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         status = getattr(record, "status_code", SERVER_ERROR)

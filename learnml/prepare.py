@@ -1,4 +1,4 @@
-"""Bring database and static files up to what the sources say; each step only if needed."""
+"""Bring database and static files up to date with the sources; each step only if needed."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Say = Callable[[str], None]
 
 
 def prepare_database(say: Say) -> None:
-    """Migrate, bring the roles up to date, load courses and exercises from their files.
+    """Migrate, update the roles, and load courses and exercises from their files.
 
-    All of it changes nothing where nothing is to be changed, so running again is harmless.
+    Idempotent.
     """
     digest = fingerprint.database_fingerprint(settings.BASE_DIR)
     if pending_migrations():
         say("Migrating the database ...")
         call_command("migrate", interactive=False, verbosity=0)
-    # Migrating does it too, but the table of roles changes without a migration.
+    # Migrating does it too, but roles may change without a migration.
     make_roles()
     names.note_missing()
     call_command("load_course")
@@ -42,7 +42,7 @@ def prepare_database(say: Say) -> None:
 
 
 def _render_outdated(say: Say) -> None:
-    """Render anew what was written on this site: the files' chapters and exercises have been."""
+    """Render content written on this site again; that from files has just been."""
     refused = {**publish_outdated(), **render_outdated()}
     for slug, problem in refused.items():
         say(f"“{slug}” stays as an earlier release rendered it, until this is mended: {problem}")
@@ -61,9 +61,9 @@ def _mark(digest: str) -> None:
 
 
 def prepare_static_files(say: Say) -> None:
-    """Collect and compress the static files unless they are the same as last time.
+    """Collect and compress the static files unless nothing changed since the last time.
 
-    Those of releases before are kept for as long as the settings say.
+    Those of former releases are kept for as long as the settings say.
     """
     digest = fingerprint.static_fingerprint(settings.BASE_DIR)
     root = Path(settings.STATIC_ROOT)
@@ -77,14 +77,14 @@ def prepare_static_files(say: Say) -> None:
 
 
 def prepare_secret_key() -> None:
-    """Keep the keys that these settings made, for the processes that come after this one."""
+    """Store the keys that these settings generated, for later processes."""
     if getattr(settings, "SECRET_KEY_IN_DATA_DIR", False):
         keep_secret_key(settings.DATA_DIR, settings.SECRET_KEY)
         keep_worker_key(settings.DATA_DIR)
 
 
 def prepare_demo_accounts(say: Say, password: str) -> None:
-    """Make the demo accounts on the first start, where the settings allow them."""
+    """Create the demo accounts at the first start, where the settings allow them."""
     if not settings.DEMO_ACCOUNTS_ALLOWED:
         return
     accounts = demo.make_demo_accounts(password)

@@ -1,4 +1,4 @@
-"""Where the embedded queue and cache have their sockets: one rule for supervisor and site."""
+"""The socket paths of the embedded queue and cache, shared by supervisor and site."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ MAX_SOCKET_PATH_BYTES = 100
 
 
 def queue_socket_path(data_dir: Path) -> Path:
-    """Return the queue's socket, which site and workers know."""
+    """Return the queue's socket, which site and workers use."""
     return _socket_path(data_dir, "queue", "valkey.sock")
 
 
 def cache_socket_path(data_dir: Path) -> Path:
-    """Return the socket of the cache, which the site alone knows."""
+    """Return the cache's socket, which only the site uses."""
     return _socket_path(data_dir, "cache", "cache.sock")
 
 
 def _socket_path(data_dir: Path, folder: str, name: str) -> Path:
     """Return a path inside `data_dir`, or in a short private folder if that is too long.
 
-    The short folder's name holds the user's id and a hash of `data_dir`, so that every process
-    that knows the data folder finds the same socket. The supervisor makes the folder and checks
+    The short folder's name contains the user's id and a hash of `data_dir`, so that every process
+    that knows the data folder finds the same socket. The supervisor creates the folder and checks
     that nobody else owns it.
     """
     path = data_dir / folder / name

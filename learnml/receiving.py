@@ -1,10 +1,10 @@
-"""The web server's worker: a thread has a request from its last byte to its answer's first.
+"""A gunicorn worker whose threads never wait for slow clients.
 
-Gunicorn's threads read what they answer, and send the answer, so that a client that sends or takes
-a byte every few seconds holds a thread for as long as it likes, and two dozen of them hold all.
-Here the worker's one loop, which waits for all connections at once, receives requests and sends
-what a client did not take at once: a slow one costs memory until it is done or out of time. The
-loop itself waits for nobody, nor does a thread read from a connection.
+Gunicorn's threads read requests and send responses themselves, so a client that transfers a byte
+every few seconds holds a thread for as long as it likes, and two dozen of them hold all. Here, the
+worker's event loop receives requests and sends what a client did not take at once: a slow client
+costs memory until it is done or timed out. The loop itself never blocks, nor does a thread read
+from a connection.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ OUT_OF_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errn
 
 
 class HeldBytes(Unreader):
-    """What has come of a request, for the parser.
+    """The bytes of a request, for the parser.
 
-    `ends`: what comes later cannot be told from a rest of this request, so the connection ends.
+    `ends`: later bytes cannot be told from the rest of this request, so the connection ends.
     """
 
     def __init__(self) -> None:
@@ -53,14 +53,14 @@ class HeldBytes(Unreader):
         self.ends = False
 
     def chunk(self, size_hint: int | None = None) -> bytes:
-        """Say that there is no more: the parser wants more than the framing says that there is."""
+        """Report the end: the parser wants more than the framing announced."""
         self.ends = True
         return b""
 
 
 @dataclass(slots=True)
 class Sending:
-    """An answer that is made and not taken yet, by the thread that `answered`."""
+    """A response that is not fully sent, by the thread that `answered`."""
 
     answered: Future[Any]
     some_until: float
@@ -69,7 +69,7 @@ class Sending:
 
 @dataclass(slots=True)
 class Lingering:
-    """A connection that has been ended on this side, and how much has come on it since."""
+    """A connection closed on this side, and the number of bytes received since."""
 
     until: float
     came: int = 0
@@ -96,7 +96,7 @@ class ReceivingWorker(ThreadWorker):
         super().init_process()
 
     def _allow_files(self) -> None:
-        """Let no more connections in than this process may have files, of which it asks enough."""
+        """Limit the connections to the process's file limit, after raising that."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         wanted = self.cfg.worker_connections + OTHER_FILES
         if soft < wanted:
@@ -117,7 +117,7 @@ class ReceivingWorker(ThreadWorker):
 
     # --- waiting ------------------------------------------------------------------------------
     def murder_pending(self) -> None:
-        """End what is out of time; called after each turn of the loop."""
+        """Close what timed out; called after each turn of the loop."""
         super().murder_pending()
         now = time.monotonic()
         if self.alive and now < self._look_at:
@@ -156,7 +156,7 @@ class ReceivingWorker(ThreadWorker):
         conn.close()
 
     def _leave(self, conn: TConn) -> None:
-        """End a connection, and close it once its client has seen that, or soon."""
+        """Shut a connection down, and close it once its client has seen that, or soon."""
         self._wait_no_more(conn)
         try:
             conn.sock.shutdown(socket.SHUT_WR)
@@ -174,7 +174,7 @@ class ReceivingWorker(ThreadWorker):
 
     # --- receiving ----------------------------------------------------------------------------
     def enqueue_req(self, conn: TConn) -> None:
-        """Receive a request from a connection that is new or has something to read."""
+        """Receive a request from a connection that is new or readable."""
         if self.cfg.is_ssl:
             # Meant to stand behind a proxy for that; gunicorn's own way works all the same.
             super().enqueue_req(conn)
@@ -199,7 +199,7 @@ class ReceivingWorker(ThreadWorker):
         return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 
     def _receive(self, conn: TConn, receiving: Receiving) -> bool:
-        """Take what has come. Return False where there is more to wait for."""
+        """Receive available bytes. Return False while the request is incomplete."""
         while not receiving.is_whole:
             data = _received(conn)
             if data is None:
@@ -251,7 +251,7 @@ class ReceivingWorker(ThreadWorker):
         return bool(super().handle_request(req, conn))
 
     def finish_request(self, conn: TConn, fs: Future[Any]) -> None:
-        """Go on with a connection that a thread has answered on; called in the loop."""
+        """Continue a connection after a thread has answered; called in the loop."""
         if self.cfg.is_ssl:
             super().finish_request(conn, fs)
             return
@@ -284,7 +284,7 @@ class ReceivingWorker(ThreadWorker):
 
 
 def _received(conn: TConn) -> bytes | None:
-    """Return what has come, b"" where nothing will come any more, None where nothing has yet."""
+    """Return received bytes, b"" at the end, None where there are none yet."""
     try:
         data: bytes = conn.sock.recv(RECEIVE_BYTES)
     except BlockingIOError:

@@ -1,6 +1,6 @@
-"""The four roles as Django groups, and what each may do.
+"""The four roles as Django groups, with their permissions.
 
-Code asks for permissions, never for a group's name, so that an operator may make other groups.
+Code checks permissions, never a group's name, so that operators can define other groups.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ ROLE_PERMISSIONS: dict[str, dict[str, tuple[str, ...]]] = {
     LEARNER: {},
     # app label -> permission codename prefixes or whole codenames
     AUTHOR: {"courses": CONTENT_ACTIONS, "grader": ("change_exercise", "view_exercise")},
-    # To change a submission is to decide on one that is held for review, and to send one again
-    # that the platform failed to grade. Its source nobody changes.
+    # "Changing" a submission means deciding on one that is held for review, and resubmitting one
+    # that the platform failed to grade. Nobody changes its source.
     GRADER: {"courses": ("view",), "grader": ("view", "change_submission")},
     OPERATOR: {"courses": CONTENT_ACTIONS, "grader": CONTENT_ACTIONS, "auth": CONTENT_ACTIONS},
 }
@@ -34,10 +34,10 @@ MANAGED_APPS = frozenset(label for by_app in ROLE_PERMISSIONS.values() for label
 def make_roles(**kwargs: Any) -> None:
     """Create the groups and give each exactly the permissions of the table.
 
-    Runs after migrations and with each preparation. In the four groups, permissions of the apps
-    that the table speaks of are added and removed as it says, so that a role that became narrower
-    is narrower everywhere. Permissions of other apps, and groups with other names, are an
-    operator's and stay: to give a role more, make a group of your own beside it.
+    Runs after migrations and with each preparation. In the four groups, permissions of the apps in
+    the table are added and removed accordingly, so that narrowing a role takes effect everywhere.
+    Permissions of other apps, and other groups, are the operator's and stay: to extend a role,
+    define another group beside it.
     """
     for config in apps.get_app_configs():
         create_permissions(config, verbosity=0)

@@ -1,4 +1,4 @@
-"""A connection's socket that keeps what its client does not take yet, so that no thread waits."""
+"""A socket that buffers what its client does not take yet, so that no thread waits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SYSTEM_BUFFER_BYTES: Final = 512 * 1024
 
 
 class Room:
-    """How much of all answers of a process may still wait for clients."""
+    """Limits the bytes of all responses of a process that may wait for clients."""
 
     def __init__(self, most: int = MAX_UNSENT_BYTES_OF_ALL) -> None:
         self._lock = threading.Lock()
@@ -38,10 +38,11 @@ class Room:
 
 
 class PatientSocket:
-    """Sends what goes at once and keeps the rest, for `send_more` to be called when more goes.
+    """Sends what goes at once and buffers the rest; `send_more` continues when the socket is
+    writable.
 
-    Never waits, save where there is no room to keep more. In all else it is the socket that it was
-    made from.
+    Never blocks, except where the buffer is full. Otherwise it behaves like the socket that it
+    wraps.
     """
 
     def __init__(self, connection: socket.socket, room: Room) -> None:
@@ -57,10 +58,10 @@ class PatientSocket:
         return getattr(self._socket, name)
 
     def setblocking(self, flag: bool) -> None:
-        """Stay as it is: gunicorn's threads would have it wait."""
+        """Ignored: gunicorn's threads would make it block."""
 
     def settimeout(self, seconds: float | None) -> None:
-        """Stay as it is."""
+        """Ignored."""
 
     @property
     def has_unsent(self) -> bool:
@@ -71,10 +72,10 @@ class PatientSocket:
         return len(data)
 
     def sendall(self, data: bytes) -> None:
-        """Send all of it, or keep it to be sent.
+        """Send everything, or buffer it.
 
         Raises:
-            OSError: the client is gone, or takes nothing and there is no room for more.
+            OSError: the client is gone, or takes nothing and the buffer is full.
         """
         if self._unsent:
             self.send_more()
@@ -90,7 +91,7 @@ class PatientSocket:
                 self.send_more()
 
     def sendfile(self, file: BinaryIO, offset: int = 0, count: int | None = None) -> int:
-        """Send a file, or `count` bytes of it, from `offset` on. Return how many that were."""
+        """Send a file, or `count` bytes of it, from `offset` on. Return the number of bytes."""
         file.seek(offset)
         sent = 0
         while data := file.read(PIECE_BYTES if count is None else min(PIECE_BYTES, count - sent)):
@@ -99,7 +100,7 @@ class PatientSocket:
         return sent
 
     def send_more(self) -> None:
-        """Send of what was kept as much as goes at once.
+        """Send as much of the buffer as goes at once.
 
         Raises:
             OSError: the client is gone.
@@ -115,7 +116,7 @@ class PatientSocket:
         self._socket.close()
 
     def send_now(self, data: bytes | memoryview) -> int:
-        """Send as much as goes at once, and keep nothing. Return how much that was.
+        """Send as much as goes at once, without buffering. Return the number of bytes.
 
         Raises:
             OSError: the client is gone.

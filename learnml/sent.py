@@ -1,7 +1,7 @@
-"""What a browser sent with a request that could not be answered as it should be: to be given back.
+"""The form sent with a failed request, to be given back on its error page.
 
-A form that ends on an error page is lost unless that page has it. Passwords and tokens are never
-given back, and what a page of another site may have sent is not either: it is not what was typed.
+A form that ends on an error page is lost unless that page shows it. Passwords and tokens are never
+given back, nor are forms that a page of another site may have sent: their text was not typed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from learnml.middleware.same_origin import is_same_origin
 
 SHOWN_FROM_CHARACTERS: Final = 20
 ALWAYS_SHOWN: Final = ("source", "value")
-"""Fields of learners' forms, however short what they hold."""
+"""Fields of learners' forms, shown however short they are."""
 MAX_SHOWN: Final = 100
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 class Sent:
     """The fields of a form: all of them by name, and the texts that somebody may want to copy.
 
-    `again` is the address to send them to once more, "" where that would not be the same.
+    `again` is the address to send them to once more, empty where that would not be the same.
     """
 
     fields: list[tuple[str, str]]
@@ -37,13 +37,13 @@ class Sent:
 
 
 def what_was_sent(request: HttpRequest) -> Sent | None:
-    """Return what the request's form held; None where there is none, or it is nobody's here."""
+    """Return the request's form; None where there is none, or it must not be given back."""
     if request.method != "POST" or is_from_elsewhere(request):
         return None
     try:
         found = [(name, text) for name, texts in request.POST.lists() for text in texts]
     except Exception:
-        # An error page must not end in an error: then nothing can be given back.
+        # An error page must not fail itself: nothing is given back then.
         logger.exception("What was sent could not be read again.")
         return None
     fields = [(name, str(text)) for name, text in found if not is_secret(name)]

@@ -1,4 +1,4 @@
-"""Static files: named by content, compressed beforehand; quick enough for a first start."""
+"""Static files: named by content, compressed beforehand; fast enough for a first start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from whitenoise.storage import (  # type: ignore[import-untyped]
     CompressedManifestStaticFilesStorage,
 )
 
-# Learners wait for our own files; the admin and the API's pages may be a tenth larger.
+# Best compression for our own files; those of the admin and the API may be a tenth larger.
 OWN_QUALITY = 11
 OTHER_QUALITY = 5
 SKIPPED_EXTENSIONS = (*Compressor.SKIP_COMPRESS_EXTENSIONS, "map")
@@ -47,7 +47,7 @@ class QuickCompressor(Compressor):
 
 
 def is_own(path: str) -> bool:
-    """Tell whether a collected file came from the project's `static/`."""
+    """Return whether a collected file came from the project's `static/`."""
     first = Path(path).relative_to(settings.STATIC_ROOT).parts[0]
     return any((Path(folder) / first).exists() for folder in settings.STATICFILES_DIRS)
 
@@ -56,13 +56,13 @@ _COMMENT = re.compile(rb"/\*.*?\*/\s*", re.DOTALL)
 
 
 class StaticFilesStorage(CompressedManifestStaticFilesStorage):
-    # What a module imports is named by content too, and so kept by browsers for good.
+    # Imports of modules are named by content too, so browsers can cache them forever.
     support_js_module_import_aggregation = True
 
     def post_process(
         self, paths: dict[str, Any], dry_run: bool = False, **options: Any
     ) -> Iterator[Any]:
-        """Name, compress and yield the collected files; our style sheets go without comments."""
+        """Name, compress and yield the collected files; our style sheets lose their comments."""
         if not dry_run:
             for name in paths:
                 path = Path(self.path(name))

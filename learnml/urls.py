@@ -1,4 +1,4 @@
-"""The site's addresses: each app brings its own; health answers before any of them."""
+"""The site's URLs: each app brings its own; health comes before all of them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The first pages of a visit, answered once before the web server answers anyone.
+"""Warm-up: request the first pages of a visit before the web server accepts connections.
 
-The first answer of a process takes half a second: addresses and what is behind them are imported,
-templates compiled, a chapter's text read. Done before the server's processes part, it is done once
-for all of them.
+The first response of a process takes half a second: modules are imported, templates compiled, a
+chapter's text loaded. Before the server forks, it happens once for all processes.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ logger = logging.getLogger(__name__)
 
 
 def warm_up(application: WsgiApplication) -> None:
-    """Ask for the pages. A database that does not answer yet is no reason not to start."""
+    """Request the pages. A database that does not answer yet does not prevent the start."""
     try:
         for path in _paths():
             _ask(application, path)
     except Error as error:
         logger.warning("The first pages are not prepared, they will take longer: %s", error)
     finally:
-        # A connection cannot be shared with the processes to come.
+        # A connection cannot be shared with forked processes.
         connections.close_all()
 
 
 def _paths() -> list[str]:
-    """Return the addresses of the home page, and of one page of each kind that it leads to.
+    """Return the addresses of the home page, and of one page of each kind that it links to.
 
     A search is among them, because the first one reads every chapter.
     """
@@ -54,7 +53,7 @@ def _paths() -> list[str]:
 
 
 def _host() -> str:
-    """Return a name that the site answers to."""
+    """Return a host name that the site accepts."""
     names = (host.lstrip(".") for host in settings.ALLOWED_HOSTS if host != "*")
     return next(names, "localhost")
 

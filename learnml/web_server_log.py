@@ -1,4 +1,4 @@
-"""The web server's lines in the form of all others."""
+"""The web server's log in the common format."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gpu_worker.logs import configuration
 
 
 class WebServerLogger(Logger):
-    """Leaves the writing of lines to the root's handler."""
+    """Leaves writing to the root logger's handler."""
 
     def setup(self, cfg: Any) -> None:
-        """Configure what lines look like; gunicorn calls it at its start and each reload."""
+        """Configure the format; gunicorn calls it at its start and at each reload."""
         super().setup(cfg)
         logging.config.dictConfig(configuration())
         for log in (self.error_log, self.access_log):

@@ -15,7 +15,7 @@ WsgiApplication: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iter
 
 
 class BelowPath:
-    """Serve the site below a path, whether the proxy in front takes the path off or leaves it.
+    """Serve the site below a path, whether or not the proxy in front strips it.
 
     So probes, which ask the server itself, find `/healthz` where it is without a path.
     """
@@ -28,7 +28,7 @@ class BelowPath:
     ) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
         if path == self.name:
-            # Cookies are for what is below it.
+            # Cookies are set for the path.
             start_response("301 Moved Permanently", [("Location", f"{self.name}/")])
             return []
         if path.startswith(f"{self.name}/"):

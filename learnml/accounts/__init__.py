@@ -1,1 +1,1 @@
-"""Signing up and in, passwords and email addresses: what this site does otherwise than allauth."""
+"""Sign-up, sign-in, passwords and email addresses: where this site differs from allauth."""

@@ -1,4 +1,4 @@
-"""How people sign in to the pages; allauth asks this adapter."""
+"""Account policy, in the form of allauth's adapter."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .rates import WINDOW_SECONDS
 class AccountAdapter(DefaultAccountAdapter):
     """Counts wrong passwords by name and address together.
 
-    By the name alone, anybody could keep a learner out by guessing wrong on purpose. Guessing from
-    one address is also bounded over all names.
+    Counting by name alone would let anybody lock a learner out by guessing wrong on purpose.
+    Guesses from one address are also limited over all names.
     """
 
     error_messages = {
@@ -47,24 +47,24 @@ class AccountAdapter(DefaultAccountAdapter):
     def save_user(
         self, request: HttpRequest, user: AbstractBaseUser, form: Any, commit: bool = True
     ) -> AbstractBaseUser:
-        # Hashes the password, for which nobody waits to write.
+        # Hashes the password, so outside of the transaction.
         super().save_user(request, user, form, commit=False)
         if commit:
-            # With its name, or not at all.
+            # Together with its name, or not at all.
             with transaction.atomic():
                 user.save()
         return user
 
     def set_password(self, user: AbstractBaseUser, password: str) -> None:
         user.set_password(password)
-        # With all that ends with the old one, or not at all.
+        # Together with everything that the old one ends, or not at all.
         with transaction.atomic():
             user.save()
 
     def send_confirmation_mail(
         self, request: HttpRequest, emailconfirmation: Any, signup: bool
     ) -> None:
-        """Send the link, or say that another account has the address: one letter in any case."""
+        """Send the link, or say that another account has the address: one e-mail in any case."""
         address: EmailAddress = emailconfirmation.email_address
         if address.can_set_verified():
             super().send_confirmation_mail(request, emailconfirmation, signup)

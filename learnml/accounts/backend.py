@@ -1,4 +1,4 @@
-"""Who signs in: found by name or confirmed address, at the same cost whoever asks for whom."""
+"""Authentication by name or confirmed address, in the same time whether or not they exist."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from courses.accounts.names import find_account
 
 
 class AccountBackend(AuthenticationBackend):
-    """Looks at one account and one password, so that the time taken tells nobody what exists.
+    """Checks one account and one password, so that timing does not reveal which accounts exist.
 
-    Only a confirmed address stands for an account. Anybody can write any address into an account of
-    their own; if that one opened it, a refusal would say that the address is another account's.
+    Only a confirmed address identifies an account. Anybody can enter any address in an account of
+    their own; if that could sign in, a refusal would reveal that the address is another account's.
     """
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
@@ -27,7 +27,7 @@ class AccountBackend(AuthenticationBackend):
             return None
         account = _find(login)
         if account is None:
-            # What checking a password costs, for nobody.
+            # Spend the time of checking a password.
             User().set_password(password)
             _refuse()
         if not account.check_password(password):
@@ -49,5 +49,5 @@ def _find(login: str) -> User | None:
 
 
 def _refuse() -> NoReturn:
-    """End the search: the backends after this one are there for sessions begun with them."""
+    """Stop the search: the backends after this one only serve existing sessions."""
     raise PermissionDenied

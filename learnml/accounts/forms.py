@@ -1,4 +1,4 @@
-"""allauth's forms, as this site needs them."""
+"""allauth's forms, adapted to this site."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MAX_ACCOUNTS_IN_A_LETTER = 20
 
 
 class SignupForm(allauth_forms.SignupForm):
-    """Makes an account whatever address is typed, so that no answer tells which ones are known.
+    """Creates an account whatever address is entered, so that no response reveals known addresses.
 
-    An address counts only once it is confirmed, and is then one account's.
+    An address counts only once it is confirmed, and then belongs to one account.
     """
 
     def validate_unique_email(self, value: str) -> str:
@@ -34,7 +34,7 @@ class SignupForm(allauth_forms.SignupForm):
         try:
             user: User = super().save(request)
         except IntegrityError:
-            # Two people chose one name at the same moment, and both were told that it is free.
+            # Two people chose the same name at once, and both were told that it is free.
             self.add_error("username", names.TAKEN)
             context = {"form": self, "login_url": reverse("account_login")}
             answer = render(request, "account/signup.html", context, status=409)
@@ -43,7 +43,7 @@ class SignupForm(allauth_forms.SignupForm):
 
 
 class ResetPasswordForm(allauth_forms.ResetPasswordForm):
-    """Sends one letter, however many accounts there are: the time taken tells nothing either."""
+    """Sends one e-mail, however many accounts there are, so that timing reveals nothing."""
 
     users: list[User]
 
@@ -68,7 +68,7 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):
 
 
 class _TokensMixin(forms.Form):
-    """A new password ends the account's API tokens, unless the page is told otherwise."""
+    """Revokes the account's API tokens with a new password, unless the page says otherwise."""
 
     user: User
 

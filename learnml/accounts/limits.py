@@ -1,4 +1,4 @@
-"""When to come back after too many tries."""
+"""When to come back after too many attempts."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from django.http import HttpRequest
 
 APP = "allauth.account"
 SHORTEST_WAIT_SECONDS = 60
-"""Where it is not known which limit was met: that of letters to one address, by the minute."""
+"""Where the limit is unknown: it is that of e-mails to one address, per minute."""
 
 
 def seconds_to_wait(request: HttpRequest) -> int:
-    """Return after how long a caller that was refused may try again, in whole seconds."""
+    """Return after how many whole seconds a refused caller may try again."""
     now = time.time()
     waits = [wait - now for wait in _free_again(request)]
     return max(math.ceil(max(waits, default=0)), 1) if waits else SHORTEST_WAIT_SECONDS
 
 
 def _free_again(request: HttpRequest) -> Iterator[float]:
-    """Yield when each limit of this address, and of this account, that is used up has room."""
+    """Yield when each exhausted limit of this address and account has room again."""
     kinds = {"ip", "user"} if request.user.is_authenticated else {"ip"}
     for action in app_settings.RATE_LIMITS:
         for rate in ratelimit.get_rates(app=APP, action=action):

@@ -1,7 +1,7 @@
-"""How often one address, or for one account, somebody may try to sign up or in; the settings ask.
+"""Rate limits of signing up and in, per address and per account; the settings use them.
 
-Limits for each address are settings, wide enough for a class behind one router. Those for each
-account are not: wrong passwords, letters to one address.
+Limits per address are settings, wide enough for a class behind one router. Those per account are
+not: wrong passwords, e-mails to one address.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The site's own middleware; `MIDDLEWARE` in the settings says in which order."""
+"""The site's own middleware; `MIDDLEWARE` in the settings defines the order."""

@@ -1,9 +1,9 @@
-"""A request that computes for longer than a limit is ended, whatever it does.
+"""Ends requests that compute for longer than a limit.
 
-What a visitor can make the site do is bounded where it is done. This is for what that overlooked: a
-page that computed for minutes would hold a thread, and most of its process, for everybody.
+Work that visitors can cause is bounded where it is done. This catches what that overlooked: a page
+that computes for minutes would block a thread, and most of its process, for everybody.
 
-Processor time counts, not the clock: waiting for a busy machine, the database or a slow client is
+Processor time counts, not wall time: waiting for a busy machine, the database or a slow client is
 nobody's fault.
 """
 
@@ -26,21 +26,21 @@ from learnml.errors import took_too_long
 
 LOOK_EVERY_SECONDS: Final = 0.25
 GRACE_SECONDS: Final = 2.0
-"""Of processor time, for a request to end after it was told to, before it is told again."""
+"""Processor time for a request to end after the exception, before it is raised again."""
 
 logger = logging.getLogger(__name__)
 
 
 class ComputedTooLong(Exception):
-    """Raised within the thread of a request that has used up its processor time."""
+    """Raised in the thread of a request that has used up its processor time."""
 
 
 class ComputeLimitMiddleware:
     """Answer 503 where a request computes for longer than `REQUEST_COMPUTE_LIMIT_SECONDS`.
 
-    Stands in front of all that asks the database. Code in C that never comes back to Python cannot
-    be ended this way, save a query of SQLite: for the rest there is the web server's own limit for
-    a process.
+    Stands in front of everything that queries the database. Code in C that does not return to
+    Python cannot be interrupted this way, except a query of SQLite; for the rest there is the web
+    server's own limit for a process.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -62,24 +62,24 @@ class ComputeLimitMiddleware:
             "%s %s computed for more than %g s and was ended.",
             *(request.method, request.path, settings.REQUEST_COMPUTE_LIMIT_SECONDS),
         )
-        # Ended anywhere, a connection may be left half-way through an answer.
+        # Interrupted anywhere, a connection may be in the middle of a response.
         connections.close_all()
         return took_too_long(request)
 
 
 class _Computing:
-    """A request at work: its thread, and the processor time of that thread at which it is ended."""
+    """A running request: its thread, and the processor time of that thread at which to end it."""
 
     def __init__(self, limit_seconds: float) -> None:
         self.was_ended = False
         self.thread = threading.get_ident()
         self._clock = time.pthread_getcpuclockid(self.thread)
         self._ends_at = time.clock_gettime(self._clock) + limit_seconds
-        # Those of this thread, for the thread that watches.
+        # Of this thread, for the watching thread.
         self._databases: list[BaseDatabaseWrapper] = [connections[name] for name in connections]
 
     def end_if_late(self) -> None:
-        """Called by the thread that watches."""
+        """Called by the watching thread."""
         now = time.clock_gettime(self._clock)
         if now < self._ends_at:
             return
@@ -92,7 +92,9 @@ class _Computing:
                 interrupt()
 
     def clear(self) -> None:
-        """Take back what was raised and has not arrived yet: it would end the next request."""
+        """Cancel an exception that was raised and has not arrived yet: it would end the next
+        request.
+        """
         if self.was_ended:
             _raise_in(self.thread, None)
 
@@ -104,13 +106,13 @@ def _raise_in(thread: int, error: type[BaseException] | None) -> None:
 
 
 class _Watch:
-    """One thread in each process that looks at all requests of the process now and then."""
+    """One thread in each process that checks all of its requests periodically."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew, without a thread: in a forked process there is none."""
+        """Start over without a thread: a forked process has none."""
         self._lock = threading.Lock()
         # By thread: where the end of a request came between its work and `finish`, the next request
         # of its thread takes its place here.

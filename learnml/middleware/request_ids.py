@@ -1,4 +1,4 @@
-"""Each request has an id: in its log lines, those of what it caused, its answer, and the audit."""
+"""Request ids: in log lines, in those of the tasks it caused, in the response, in the audit log."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ ABOUT = {"submissions/<publicid:public_id>/": SUBMISSION, "runs/<publicid:public
 
 
 class RequestIdMiddleware:
-    """Take the id that the proxy in front gave, or make one; stands in front of all others.
+    """Take the id from the proxy in front, or create one; comes first.
 
-    Without a proxy the header is anybody's to send, and is not read. The lines that Django and the
-    web server write once the answer is there have the id too: it holds until the answer is sent.
+    Without a proxy anybody could send the header, so it is ignored. Lines that Django and the web
+    server write after the response have the id too: it is kept until the response is sent.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -38,7 +38,7 @@ class RequestIdMiddleware:
         return response
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> None:
-        """Let lines say which submission or run the address names."""
+        """Add the address's submission or run to log lines."""
         route = request.resolver_match.route if request.resolver_match else ""
         for beginning, name in ABOUT.items():
             if beginning in route:

@@ -32,7 +32,7 @@ CACHED_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
-    """An answer as it is sent."""
+    """A response as it is sent."""
 
     content: bytes
     headers: dict[str, str]

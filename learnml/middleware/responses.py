@@ -1,4 +1,4 @@
-"""What is done to every answer on its way out: compression, `Retry-After`, no body after HEAD."""
+"""Post-processing of every response: compression, `Retry-After`, no body after HEAD."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CODING = re.compile(r"\s*([\w!#$%&'*+.^`|~-]+)\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,
 
 
 class HeadMiddleware:
-    """Drop the body where the method asked for the headers alone; stands in front of all others."""
+    """Drop the body of responses to HEAD; comes first."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -37,14 +37,14 @@ class HeadMiddleware:
         if isinstance(response, StreamingHttpResponse):
             response.streaming_content = ()
         elif isinstance(response, HttpResponse):
-            # Its length stays told, as with GET.
+            # Content-Length stays, as with GET.
             response.headers.setdefault("Content-Length", str(len(response.content)))
             response.content = b""
         return response
 
 
 class RetryAfterMiddleware:
-    """Say with every 429 when to come back, also where whoever refused did not know."""
+    """Add `Retry-After` to every 429 that lacks it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -57,11 +57,11 @@ class RetryAfterMiddleware:
 
 
 class CompressionMiddleware(GZipMiddleware):
-    """Compress pages with Brotli for those who take it, otherwise with gzip.
+    """Compress pages with Brotli where accepted, otherwise with gzip.
 
-    A page repeats what its address holds, beside secrets, so its length must not tell which of
-    its bytes repeat (BREACH). The tokens of forms are masked anew in each page; beyond that gzip
-    puts a name of random length into its header, and Brotli's pages get a header of that kind.
+    A page repeats parts of its address, beside secrets, so its length must not reveal which bytes
+    repeat (BREACH). CSRF tokens are masked differently in each page; beyond that, gzip's header
+    gets a name of random length, and Brotli's responses a header of that kind.
     """
 
     def process_response(
@@ -90,7 +90,7 @@ class CompressionMiddleware(GZipMiddleware):
         response.headers["X-Padding"] = "x" * secrets.randbelow(self.max_random_bytes + 1)
         etag = response.headers.get("ETag", "")
         if etag.startswith('"'):
-            # Another encoding of the same page: the same in meaning, not in bytes.
+            # Another encoding of the same page: weakly equal.
             response.headers["ETag"] = f"W/{etag}"
         return response
 
@@ -108,8 +108,7 @@ def chosen_coding(accept_encoding: str) -> str:
 def accepted_codings(header: str) -> dict[str, float]:
     """Return content coding -> quality from an Accept-Encoding header (RFC 9110, 12.5.3).
 
-    `*` stands for Brotli and gzip where they are not named; parts that cannot be read count as
-    not sent.
+    `*` stands for Brotli and gzip where they are not named; malformed parts are ignored.
     """
     found: dict[str, float] = {}
     for part in header.split(","):

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 
 class ContentSecurityPolicyMiddleware:
-    """Set `SECURE_CSP` on every response that does not bring its own policy."""
+    """Set `SECURE_CSP` on every response without its own policy."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

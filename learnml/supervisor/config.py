@@ -1,4 +1,4 @@
-"""What `up` reads from the environment, checked once at the start."""
+"""The configuration of `up`, from the environment, checked once at the start."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class StartError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Where things are. The addresses of services are empty for the embedded ones."""
+    """Paths and addresses. Addresses of services are empty for the embedded ones."""
 
     base_dir: Path
     data_dir: Path

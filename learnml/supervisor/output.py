@@ -1,4 +1,4 @@
-"""One terminal for many parts: each line carries the name of the part that wrote it."""
+"""One terminal for all parts: each line is prefixed with its part's name."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 class Output:
     """Writes lines with prefixes, coloured on a terminal unless NO_COLOR is set.
 
-    With `LEARNML_LOG_FORMAT=json` each line is a JSON object instead, which names its part. What a
-    part writes that is none, as the queue's lines, is the message of one.
+    With `LEARNML_LOG_FORMAT=json` each line is a JSON object instead, which names its part. Lines
+    of parts that are not JSON, such as the queue's, become the message of one.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -67,13 +67,13 @@ class Output:
             self._stream.write(text)
             self._stream.flush()
         except OSError as error:
-            # A full disk under the log is no reason to stop what needs none.
+            # A full disk under the log is no reason to stop parts that need none.
             if error.errno not in NO_ROOM:
                 raise
 
 
 def _object(line: str) -> dict[str, Any] | None:
-    """Return a line's JSON object, None where it is something else."""
+    """Return a line's JSON object, None if it is something else."""
     try:
         told = json.loads(line) if line.startswith("{") else None
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""One running part: starting, reading what it writes, stopping, and when to start it again."""
+"""A running part: starting, reading its output, stopping, and when to restart."""
 
 from __future__ import annotations
 
@@ -99,14 +99,15 @@ class Part:
 
     @property
     def is_failing(self) -> bool:
-        """Tell whether the part ended by itself at every start lately; being killed does not count.
+        """Return whether the part ended by itself at each recent start; being killed does not
+        count.
 
-        It is started again all the same: a full disk, say, gets room, and the others go on.
+        It is restarted all the same: a full disk, say, may get space again, and the others go on.
         """
         return self.ends_in_a_row >= FAILING_AFTER_ENDS
 
     def plan_restart(self, now: float, code: int) -> float:
-        """Count an end with this exit code; return after how many seconds to start again."""
+        """Record an exit with this code; return the seconds to wait before restarting."""
         if now - self._started_at > STABLE_SECONDS:
             self.failures = self.ends_in_a_row = 0
         self.ends_in_a_row = self.ends_in_a_row + 1 if code >= 0 else 0
@@ -118,7 +119,7 @@ class Part:
 
 
 def exit_text(code: int) -> str:
-    """Say in words how a process ended."""
+    """Describe how a process ended."""
     if code >= 0:
         return f"exit code {code}"
     try:

@@ -23,10 +23,10 @@ LEFTOVER_WAIT_SECONDS = 12.0
 
 
 def prepare_data_dir(data_dir: Path) -> None:
-    """Make the data folder, for its owner alone, and check that it can be written.
+    """Create the data folder, for its owner alone, and check that it is writable.
 
     Raises:
-        StartError: it cannot be made or written.
+        StartError: it cannot be created or written.
     """
     try:
         existed = data_dir.is_dir()
@@ -44,7 +44,7 @@ def prepare_data_dir(data_dir: Path) -> None:
 
 
 def lock_data_dir(config: Config) -> IO[str]:
-    """Take the data folder for this process; the lock lasts as long as the returned file is open.
+    """Lock the data folder for this process, for as long as the returned file is open.
 
     Raises:
         StartError: another LearnML uses the folder.
@@ -129,7 +129,7 @@ def _port_text(config: Config, error: OSError) -> str:
 
 
 def isolation_warnings(environ: Mapping[str, str] | None = None) -> list[str]:
-    """Say what weakens the isolation of submissions; the worker itself finds out its level.
+    """Return warnings about the isolation of submissions; the worker itself determines its level.
 
     Raises:
         StartError: the setting for development without a sandbox is on in production.

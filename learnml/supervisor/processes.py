@@ -1,4 +1,4 @@
-"""What runs: one list of parts and their commands, for the supervisor and docker-compose.yml."""
+"""The parts and their commands, for the supervisor and docker-compose.yml."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CONTROL_COMMAND = (
 SCHEDULER_COMMAND = ("celery", "--quiet", "-A", "learnml", "beat", "--loglevel", "WARNING")
 PREPARE_COMMAND = ("python", "manage.py", "prepare")
 
-# A worker runs code of learners: it gets the queue's address and nothing else that is secret.
+# A worker runs learners' code: the queue's address is the only secret that it gets.
 SITE_ONLY_VARIABLES = frozenset(
     {
         *("DATABASE_URL", "DJANGO_SETTINGS_MODULE", "LEARNML_CACHE_URL", "LEARNML_DATA"),
@@ -45,9 +45,9 @@ SITE_ONLY_PREFIXES = (
 
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
-    """One part. `early` parts start at once, the others when the first page has been answered.
+    """One part. `early` parts start at once, the others after the first page.
 
-    `not_shown`: lines that hold one of these are not: they tell nobody anything.
+    `not_shown`: output lines that contain one of these are dropped as noise.
     """
 
     name: str
@@ -69,7 +69,7 @@ def site_environment(config: Config, environ: Mapping[str, str] | None = None) -
     environment = {
         name: value
         for name, value in (os.environ if environ is None else environ).items()
-        # An empty one is not set: a part of the engine would take it for a value.
+        # Empty means unset: the engine would take it for a value.
         if value or not name.startswith("LEARNML_")
     }
     environment |= {
@@ -91,7 +91,7 @@ def site_environment(config: Config, environ: Mapping[str, str] | None = None) -
 def worker_environment(config: Config, environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment of a grading worker: no database, no secret key, no Django.
 
-    It signs with the key that was made for it, unless the operator gives another.
+    It signs with the key made for it, unless the operator gives another.
     """
     return {"LEARNML_WORKER_KEY": load_worker_key(config.data_dir)} | {
         name: value
@@ -101,7 +101,7 @@ def worker_environment(config: Config, environ: Mapping[str, str] | None = None)
 
 
 def python_processes(config: Config) -> list[ProcessSpec]:
-    """Return every part except the queue, in the order in which they start."""
+    """Return every part except the queue, in starting order."""
     site = site_environment(config)
     return [
         ProcessSpec("web", with_interpreter(WEB_COMMAND), site, early=True),

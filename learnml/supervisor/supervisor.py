@@ -1,4 +1,4 @@
-"""The loop: forwards what the parts write, starts again what died, stops everything in order."""
+"""The main loop: forwards output, restarts parts that died, stops everything in order."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stopped(Exception):
-    """A signal asked to stop while something was being waited for."""
+    """A stop signal arrived during a wait."""
 
 
 class Supervisor:
-    """Runs parts until a signal comes. Use as a context manager: leaving it stops everything."""
+    """Runs parts until a signal arrives. A context manager: leaving it stops everything."""
 
     def __init__(self, config: Config, output: Output) -> None:
         self._config = config
@@ -107,7 +107,7 @@ class Supervisor:
 
     # --- the loop -----------------------------------------------------------------------------
     def turn(self, seconds: float) -> None:
-        """Wait at most `seconds` for something to happen, and deal with it."""
+        """Wait at most `seconds` for events, and handle them."""
         for key, _ in self._selector.select(self._until_next_start(seconds)):
             if key.data is None:
                 with contextlib.suppress(BlockingIOError):
@@ -118,7 +118,7 @@ class Supervisor:
             self._look_after_parts()
 
     def run(self) -> None:
-        """Look after the parts until a signal asks to stop."""
+        """Supervise the parts until a signal asks to stop."""
         while not self.stopping:
             self.turn(IDLE_SECONDS)
 
@@ -135,7 +135,7 @@ class Supervisor:
                     self._start_again(part)
             elif (code := part.exit_code()) is not None:
                 self._drain(part)
-                # What the dead process left behind may hold its port or its task.
+                # Its remaining children may hold its port or its task.
                 self._forget(part)
                 delay = part.plan_restart(now, code)
                 if part.is_failing and part.spec.early and not self.is_up:
@@ -153,7 +153,7 @@ class Supervisor:
         try:
             self._start(part)
         except StartError as error:
-            # The machine lacks something at the moment, such as memory.
+            # A temporary shortage, such as of memory.
             if not self.is_up:
                 raise
             delay = part.plan_restart(time.monotonic(), 1)
@@ -196,7 +196,7 @@ class Supervisor:
 
     # --- stopping -----------------------------------------------------------------------------
     def _stop_everything(self) -> None:
-        # The queue goes last: the others say goodbye to it.
+        # The queue stops last: the others disconnect from it.
         queue = [part for part in self._parts if part.name == "queue"]
         others = [part for part in self._parts if part.name != "queue"]
         self._stop(others, STOP_SECONDS)
@@ -217,7 +217,7 @@ class Supervisor:
 
 
 def failing_text(part: Part, code: int) -> str:
-    """Say that a part does not come up, with the last that it wrote."""
+    """Say that a part keeps failing, with its last output."""
     lines = "".join(f"\n  {line}" for line in part.last_lines) or " none."
     return (
         f"{part.name} ended {part.ends_in_a_row} times in a row soon after its start "

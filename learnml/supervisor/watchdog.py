@@ -1,9 +1,9 @@
-"""Ends every part when the supervisor dies in a way that lets it clean up nothing (SIGKILL).
+"""Ends every part when the supervisor dies without cleaning up (SIGKILL).
 
 Each part also asks the kernel to die with the supervisor, but its own children (gunicorn's and
 Celery's pools) do not inherit that. The watchdog is a small forked process that holds the reading
-end of a pipe and knows the parts' process groups; when the pipe ends without a farewell, it kills
-them. It keeps the data folder's lock until then, so that a new start cannot meet old parts.
+end of a pipe and knows the parts' process groups; when the pipe closes without a farewell, it kills
+them. It holds the data folder's lock until then, so that a new start cannot meet old parts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FAREWELL = "farewell"
 
 
 class Watchdog:
-    """The supervisor's side. Make it before any thread is started: it forks."""
+    """The supervisor's side. Create it before starting threads: it forks."""
 
     def __init__(self) -> None:
         reading, self._writing = os.pipe()
@@ -33,7 +33,7 @@ class Watchdog:
         os.close(reading)
 
     def add(self, group: int) -> None:
-        """Tell that the process group `group` must not outlive the supervisor."""
+        """Register a process group that must not outlive the supervisor."""
         self._tell(f"+{group}")
 
     def remove(self, group: int) -> None:
@@ -73,7 +73,7 @@ def _watch(reading: int) -> None:
 
 
 def kill_group(group: int, number: signal.Signals) -> bool:
-    """Send a signal to a process group; tell whether there was anything to send it to."""
+    """Send a signal to a process group; return whether it had any process."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):

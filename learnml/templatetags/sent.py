@@ -11,6 +11,6 @@ register = template.Library()
 
 @register.inclusion_tag("_sent.html", takes_context=True)
 def give_back(context: Any) -> dict[str, Any]:
-    """Show what was sent with this request, with a button that sends it once more."""
+    """Show the form sent with this request, with a button that sends it once more."""
     request = context.get("request")
     return {"sent": what_was_sent(request) if request is not None else None}

@@ -1,4 +1,4 @@
-"""Where the site's first page is: for pages that must work when nothing else does."""
+"""The address of the site's first page, for pages that must work when nothing else does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Django's command, which finds the account whatever the case of the name, as signing in does."""
+"""Django's command, with case-insensitive account names, as in signing in."""
 
 from __future__ import annotations
 
