@@ -1,4 +1,4 @@
-"""How a character is called where it is no letter of any program."""
+"""Names of characters that do not belong in source code."""
 
 from __future__ import annotations
 

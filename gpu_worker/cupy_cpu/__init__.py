@@ -1,8 +1,8 @@
 """A stand-in for CuPy on machines without a GPU: `import cupy` in submissions of that track.
 
 Arrays live in this process's memory and NumPy computes them; kernels written in CUDA C++ are built
-and run by the executor in `gpu_worker.cuda_cpu`. What CuPy refuses is refused here too. Nothing is
-timed: what a program would move through a device's memory is counted instead, see `traffic`.
+by `gpu_worker.cuda_cpu` and run by the executor. What CuPy refuses is refused here too. Nothing is
+timed: the bytes that a program would move through a device's memory are counted, see `traffic`.
 """
 
 from __future__ import annotations

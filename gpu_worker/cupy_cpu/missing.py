@@ -1,4 +1,4 @@
-"""What is said of names that the stand-in does not have."""
+"""Error messages for names that the stand-in does not provide."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What functions are given, as NumPy takes it: the one place where host data come to a function.
+"""Converts the arguments of functions for NumPy: the only place where host data are accepted.
 
-Arrays are the device's. What of the host's goes with them are parameters, such as shapes and axes;
-longer lists of numbers are data, and are moved to the device.
+Arrays must be on the device. Short host values, such as shapes and axes, are parameters and pass as
+they are; longer lists of numbers are data and are moved to the device.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ track in `submissions/cupy/correct` and `submissions/cupy/wrong`. Those in `subm
 for a device: `outcome` is the one there, which only `bench/device.py` sees, and two more lines say
 
 # functional: accepted            the outcome on a processor, where it may be another
-# device: keeps the first answer  what the program does, for who reads the results
+# device: keeps the first answer  what the program does, for readers of the results
 """
 
 from __future__ import annotations

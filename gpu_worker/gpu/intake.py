@@ -1,4 +1,4 @@
-"""Whether a worker takes jobs of the queue `gpu`: only while a device of its machine is usable."""
+"""Consumes the queue `gpu` only while a device of this machine is usable."""
 
 from __future__ import annotations
 

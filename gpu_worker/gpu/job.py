@@ -1,8 +1,8 @@
 """The memory of a job with timed calls on a device: the judge's mark, inputs, room for results.
 
-Its size is sealed, nothing else: the runner writes results to it. So it is data like all that comes
-from a runner. The judge's own process on the device keeps the inputs that it drew, and compares
-with those; what a program does to this memory it does to its own results.
+Only its size is sealed, since the runner writes results to it. Its contents are as untrusted as
+anything from a runner. The judge's own process on the device keeps the inputs that it drew, and
+compares with those; what a program does to this memory it does to its own results.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a submission on a device may use, beside the device alone: time, memory of both kinds."""
+"""Limits of a submission on a device: time, host memory and device memory."""
 
 from __future__ import annotations
 

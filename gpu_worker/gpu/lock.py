@@ -1,4 +1,4 @@
-"""One process at a time on a device: a lock per device that all workers of a machine share."""
+"""A lock per device, shared by all workers of a machine: one process at a time."""
 
 from __future__ import annotations
 

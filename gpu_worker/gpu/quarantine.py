@@ -1,7 +1,7 @@
-"""Which devices are in quarantine, as all workers of a machine see it: a file beside each lock.
+"""Quarantined devices, shared by all workers of a machine: a file beside each lock.
 
-A lane that meets a sick device puts it here, and no lane takes it from then on. The node's watch,
-which examines it again with growing pauses, lifts it.
+A lane that finds a faulty device puts it here, and no lane takes it from then on. The node's watch,
+which examines it again at growing intervals, releases it.
 """
 
 from __future__ import annotations

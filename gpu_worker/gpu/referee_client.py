@@ -1,4 +1,4 @@
-"""The worker's side of a referee: starts it, asks, and ends it with what it was for."""
+"""The worker's side of a referee: starts it, sends it commands, ends it after its errand."""
 
 from __future__ import annotations
 

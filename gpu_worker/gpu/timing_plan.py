@@ -1,4 +1,4 @@
-"""Which calls are timed on a device, and on how much: by what was found of it before."""
+"""Plans which calls are timed on a device, and at which sizes, from what is known about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One held device as the judge uses it; see `gpu_worker.judge.running.device_track`."""
+"""A held device, for the judge; implements `gpu_worker.judge.running.device_track`."""
 
 from __future__ import annotations
 

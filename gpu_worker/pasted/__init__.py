@@ -1,7 +1,7 @@
-"""Recognises what a source holds because it was pasted: says what stands where, and what to do.
+"""Recognises what pasting left in a source: says what it is, where, and what to do.
 
-Plain functions of the text, the same on every track and in the site: nothing is run or compiled,
-and all takes time in proportion to the text.
+Pure functions of the text, used on every track and by the site: nothing is run or compiled, and
+all of it takes time proportional to the text.
 """
 
 from __future__ import annotations

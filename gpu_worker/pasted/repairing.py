@@ -1,4 +1,4 @@
-"""Takes the program out of what was pasted around it, only where it is certain which that is."""
+"""Extracts the program from pasted text, only where it is certain what the program is."""
 
 from __future__ import annotations
 

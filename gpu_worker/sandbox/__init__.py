@@ -1,4 +1,4 @@
-"""Running learners' code in a process of its own behind walls, and what comes back from it.
+"""Runs learners' code in isolated processes, and reads what comes back.
 
 `client` is the judge's side, `isolation` decides which walls, `bubblewrap` and `syscalls` describe
 them. Everything in `inside` is loaded by the zygote, a separate Python process that never sees

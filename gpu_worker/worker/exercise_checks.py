@@ -1,4 +1,4 @@
-"""Takes steps of the check of an exercise that is to be published, and says what they showed."""
+"""Runs steps of the check that an exercise must pass to be published, and reports the results."""
 
 from __future__ import annotations
 

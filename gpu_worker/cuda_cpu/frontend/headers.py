@@ -1,4 +1,4 @@
-"""Headers of CUDA that a source may include, and what is said of all others."""
+"""CUDA headers that a source may include, and the messages for all others."""
 
 from __future__ import annotations
 

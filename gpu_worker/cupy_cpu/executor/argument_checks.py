@@ -1,4 +1,4 @@
-"""Whether what is passed to a kernel is what it takes."""
+"""Checks the arguments of a launch against the parameters of its kernel."""
 
 from __future__ import annotations
 

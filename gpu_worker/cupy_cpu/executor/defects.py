@@ -1,4 +1,4 @@
-"""What can be wrong with a kernel: stable ids, and how bad each is."""
+"""The defects that a kernel or a launch can have: stable ids, and how severe each one is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the runtime's findings to sentences: what happened, where, and what to do about it."""
+"""Formats what the runtime found as diagnostics: what happened, where, and how to fix it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launching: what a device would refuse is refused, what it does is done and watched."""
+"""One launch: refuses what a device would refuse, then runs the kernel and watches its accesses."""
 
 from __future__ import annotations
 

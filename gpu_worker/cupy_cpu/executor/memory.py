@@ -1,4 +1,4 @@
-"""Device memory: allocations with room between them, so that an address tells whose it is."""
+"""Device memory: allocations are kept apart, so that an address identifies its allocation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One launch in several orders of threads, each from the same memory: do the results agree?"""
+"""Runs a launch in several thread orders, from the same memory, and compares the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether kernels have written all of a result."""
+"""Checks that kernels have written every element of a result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOT_BY_ANY: Final = (
 def unwritten_output(
     label: str, allocation: Allocation, itemsize: int, launches: int | None = None
 ) -> Diagnostic | None:
-    """Return what is wrong with a result of which a part was never written; None if nothing.
+    """Return a diagnostic if part of a result was never written, else None.
 
     `launches`: how many launches there were since it was made, if that is known.
     """

@@ -1,4 +1,4 @@
-"""Copies of what a launch writes, so that it can be run again from the same memory."""
+"""Snapshots of the memory that a launch writes, so that it can run again from the same state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Snapshot:
         """What was written, and what it held before."""
 
     def watch(self, table: ctypes.Array[abi.Buffer], known: Sequence[Allocation]) -> None:
-        """Mark the rows of a launch's table of which a copy is to be kept."""
+        """Mark the rows of a launch's table that are to be copied before they are written."""
         self._watched = [
             (place, allocation)
             for place, allocation in enumerate(known)

@@ -1,4 +1,4 @@
-"""Addresses as a learner knows them: elements of a parameter's array, or of a shared array."""
+"""Turns addresses into names: elements of the arrays that were passed, or of a shared array."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Symbolizer:
         return variable is not None and variable[1] < _DYNAMIC_BYTES
 
     def shared_byte(self, address: int) -> str:
-        """Return which byte of which shared array an address is, with the size of that; or ""."""
+        """Return byte, name and size of the shared array at an address, in words; or ""."""
         dynamic = self._dynamic_byte(address)
         if dynamic is not None:
             return f"byte {dynamic} of the dynamic shared memory"
@@ -142,7 +142,7 @@ class Symbolizer:
         return variable[0] if variable else ""
 
     def shared(self, address: int) -> str:
-        """Return which byte of which shared array an address is."""
+        """Return the byte and the shared array at an address, in words."""
         dynamic = self._dynamic_byte(address)
         if dynamic is not None:
             return f"dynamic shared memory at byte {dynamic}"

@@ -1,4 +1,4 @@
 """The sandbox for runs with a device: what they are granted beyond `gpu_worker.sandbox`.
 
-What of it runs inside, beside learners' code, is `gpu_worker.sandbox.inside.device`.
+The part that runs inside, beside learners' code, is `gpu_worker.sandbox.inside.device`.
 """

@@ -1,4 +1,4 @@
-"""What a runner with a device finds inside the sandbox: pure functions of what this machine has."""
+"""The files and nodes that a runner with a device gets inside, computed from this machine's."""
 
 from __future__ import annotations
 

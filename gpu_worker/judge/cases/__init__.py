@@ -1,1 +1,1 @@
-"""What is run and what it should give: cases drawn from their plans, and the reference."""
+"""Inputs and expected results: cases drawn from their plans, and the reference."""

@@ -1,4 +1,4 @@
-"""A concrete case: what is run, what of it is compared, and how it is described."""
+"""A concrete case: its operations and arrays, the results to compare, and its description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers of a case: its dtype, shape and eps, its arrays, drawn as its plan says."""
+"""Draws the inputs of a case from its plan: dtype, shape, eps and arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the judge must know of a dtype; NumPy itself knows little of bfloat16."""
+"""Properties of dtypes, including bfloat16, which NumPy knows little about."""
 
 from __future__ import annotations
 

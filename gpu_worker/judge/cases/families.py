@@ -1,4 +1,4 @@
-"""How inputs are drawn: values, shapes, parameters, gradients. All names used in case plans.
+"""Distributions of inputs, which plans call families: values, shapes, parameters, gradients.
 
 Values are drawn in float64 and rounded to the case's dtype, and that rounded value is the truth:
 the reference sees exactly what the submission sees.

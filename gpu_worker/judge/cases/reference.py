@@ -1,4 +1,4 @@
-"""Plays cases on trusted classes, in the judge: the reference, and variants of it."""
+"""Runs cases on trusted classes, within the judge: the reference and variants of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares what a submission gave with what a hypothesis on it gives."""
+"""Compares the results of a submission with those that a hypothesis predicts."""
 
 from __future__ import annotations
 

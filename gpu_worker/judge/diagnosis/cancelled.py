@@ -1,4 +1,4 @@
-"""Tells a deviation that lost its digits from other numbers that are off in the same rows.
+"""Distinguishes a deviation that lost digits to cancellation from other errors in the same rows.
 
 Where large numbers cancel in the variance, a row's first result is right up to one factor: what is
 added, such as beta, is not off, and the elements keep their proportions.

@@ -1,7 +1,7 @@
-"""Which mistakes can have a part in a wrong result: those that change it at all, made alone.
+"""Prunes pairs of mistakes by the results that each mistake changes when made alone.
 
-Pairs are thousands, and each costs as much to play as a case. A pair whose mistakes both
-leave a wrong result exactly as the reference has it, bit for bit, does not explain it.
+There are thousands of pairs, and trying one costs as much as a case. If neither mistake changes
+a wrong result from the reference's bits, the pair cannot explain it.
 """
 
 from __future__ import annotations

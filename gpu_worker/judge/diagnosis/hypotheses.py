@@ -1,4 +1,4 @@
-"""What a submission may be: the reference with one known mistake made, or with two."""
+"""Hypotheses about a submission: the reference with one known mistake, or with two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells digits that rounding lost from numbers that are wrong by a little."""
+"""Distinguishes digits lost to rounding from results that are slightly wrong."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Pairs of mistakes, without those that no submission can have made which passes a public case.
+"""Rules out pairs of mistakes that would fail a public case which the submission passes.
 
-There are thousands of pairs, and most give something else than the reference in the first public
-cases already. These are the same in each grading, so that is found out once in a process, and not
-anew for each submission that passes them.
+There are thousands of pairs, and most differ from the reference in the first public cases already.
+Those cases are the same in every grading, so each process works this out once.
 """
 
 from __future__ import annotations

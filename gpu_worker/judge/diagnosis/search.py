@@ -1,4 +1,4 @@
-"""Looks for the known mistakes that explain everything a submission got: one, or two together."""
+"""Searches for the known mistakes that explain all results: one alone, or two together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long the judge may look for a mistake's name, in processor time of its own thread."""
+"""The time limit of the search for known mistakes, in processor time of its thread."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is judged of kernels alone: launches, counts, budgets, advice."""
+"""Judging kernels as such: findings, launches, counts, budgets and advice."""

@@ -1,6 +1,6 @@
-"""What an accepted program of the CuPy track could do better, in sentences, from its counts.
+"""Advice for accepted programs of the CuPy track, drawn from their counts.
 
-Nothing is said of what the exercise does not ask for.
+Only goals of the exercise are mentioned.
 """
 
 from __future__ import annotations

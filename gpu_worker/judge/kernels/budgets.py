@@ -1,8 +1,8 @@
-"""Holds a right submission's counts against the budgets of its exercise.
+"""Compares the counts of a correct submission with the budgets of its exercise.
 
 A budget bounds what a call moves and launches, and how little its kernels take at once. The
 counts are the runner's word, taken beside the learner's code, so a budget can only take an
-acceptance away: whether results are right never rests on it. What was not counted is over its
+acceptance away: it never decides whether results are right. What was not counted exceeds its
 budget.
 """
 
@@ -29,7 +29,7 @@ _NOT_KERNELS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """One budget, and the call that was counted for it; None where none was.
+    """One budget, and the call that was counted for it, if one was.
 
     `refused` is why NVIDIA's compiler refuses a kernel that the call launched, or why a device
     refuses some launch of the submission; None if neither does.

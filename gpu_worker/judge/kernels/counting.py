@@ -1,4 +1,4 @@
-"""Counts what an accepted program of the CuPy track moves and does, where nothing can be timed.
+"""Counts the traffic and work of accepted programs of the CuPy track, as nothing can be timed.
 
 One forward and one backward on a float32 x of a fixed shape, and of those that budgets name. The
 counts come from beside the learner's code; only budgets rest on them, see `budgets`. The
@@ -79,7 +79,7 @@ def count(
     rng: np.random.Generator,
     on_case: Callable[[int], None] | None = None,
 ) -> Count | None:
-    """Run the counted cases, one for each shape; None where the exercise has none.
+    """Run the counted cases, one for each shape; None if the exercise has none.
 
     Raises:
         SandboxError: the sandbox failed.
@@ -343,10 +343,10 @@ def _kernel(kernel: KernelNote, case: Case, needs: Needs, shown: ShownName) -> K
 
 
 def _bytes_at_once(kernel: KernelNote, row_bytes: int) -> float | None:
-    """Return what a load or store of a thread moves on average, of the array where that is least.
+    """Return the average bytes of a thread's load or store, for the array where it is smallest.
 
-    What is shorter than a row, such as a sum for each row, takes no wide loads. None where much is
-    moved of what no argument names: of a table of addresses, nobody counts how.
+    Arrays shorter than a row, such as one sum for each row, take no wide loads and are left out.
+    None if much of the traffic is not an argument's, for example reached by a table of addresses.
     """
     counters = kernel.counters
     known = sum(array.bytes_read + array.bytes_written for array in counters.arrays)

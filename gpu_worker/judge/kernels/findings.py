@@ -1,4 +1,4 @@
-"""From what was noted of kernels to findings that a report may show.
+"""Turns notes about kernels into findings that a report may show.
 
 They come from the learner's process: in a hidden case their words could carry hidden inputs, so
 only the kind, the lines and the types of arguments are kept there, and the words are the judge's,

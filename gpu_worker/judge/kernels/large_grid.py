@@ -1,8 +1,8 @@
-"""A launch for more rows than a grid has blocks along y or z: told from its arguments, not run.
+"""Checks launches for more rows than a grid has blocks along y or z, without running them.
 
-A processor would take seconds for so many blocks. What a device refuses of a launch is known before
-it begins, so the program is called once with so many rows, its kernels are left out, and nothing
-that it returns is looked at. Only programs that launch several blocks along y or z are asked.
+A processor would take seconds for so many blocks. Whether a device refuses a launch is known from
+its arguments, so the program is called once with that many rows, its kernels are skipped, and its
+results are ignored. Only programs that launch several blocks along y or z are asked.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def spreads_rows(runs: Sequence[RunResult]) -> bool:
 
 
 def large_grid_case(exercise: Exercise, rng: np.random.Generator) -> Case:
-    """Return a case with more rows than that, of which no result is asked for."""
+    """Return a case with more rows than that, which asks for no results."""
     rows = MOST_BLOCKS + int(rng.integers(1, 1_000))
     case = counted_case(exercise, (rows, _COLUMNS), rng)
     kept = [replace(op, send=False) for op in case.script.operations if op.kind != "get"]

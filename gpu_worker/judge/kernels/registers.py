@@ -1,7 +1,7 @@
-"""Launches that a device refuses for want of registers, in whichever run they were made.
+"""Finds launches that a device would refuse because a block needs too many registers.
 
-How many a thread takes is known of NVIDIA's compiler, which is asked only about kernels with large
-blocks. The sizes of blocks are the runner's word: they can only take an acceptance away.
+NVIDIA's compiler tells how many a thread needs; it is asked only about kernels with large blocks.
+The block sizes come from the runner, so they can only take an acceptance away.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is different in judging a submission of the CuPy track on a node without a device."""
+"""The specifics of judging the CuPy track on a node without a device."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ def explained(
 
 
 def with_reason(failure: Failure, failed: JudgedCase | None, found: Sequence[Finding]) -> Failure:
-    """Return the failure with what was found of the launch that was refused, in its own words.
+    """Return the failure with the finding about the refused launch, in its own words.
 
-    They are more than the kind's meaning: of which argument, and what to pass instead.
+    Unlike the general explanation of the defect it names the argument, and what to pass instead.
     """
     problem = failed.played.problem if failed else None
     if failed is None or not isinstance(problem, Raised):
@@ -94,7 +94,7 @@ def with_reason(failure: Failure, failed: JudgedCase | None, found: Sequence[Fin
     where = describe(failed.case)
     there = merged([item for item in found if item.case == where])
     if problem.name == "TypeError":
-        # Raised before anything was launched, so it is a warning that says of which argument.
+        # Raised before anything was launched, so the argument is named by a warning.
         refused = [item.message for item in there if item.kind in ARGUMENT_REMEDIES]
         raised = failed.verdict.message
         message = failure.message.replace(raised, " ".join([*refused[:1], raised]))

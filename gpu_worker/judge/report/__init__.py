@@ -1,1 +1,1 @@
-"""What a learner reads of a grading, and what is kept of it."""
+"""The report of a grading: what the learner may see, and what is kept for later."""

@@ -1,4 +1,4 @@
-"""The end of a report: what exactly was graded, with what, where."""
+"""The receipt that closes a report: what was graded, by which versions, on which node."""
 
 from __future__ import annotations
 

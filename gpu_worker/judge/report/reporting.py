@@ -1,6 +1,6 @@
-"""Turns judged cases into the report that a learner reads. Here is decided what he may see.
+"""Turns judged cases into the report that a learner reads, and decides what it may show.
 
-Shown of public cases and of loading the file: output, messages, tracebacks. Shown of hidden
+Of public cases and of loading the file it shows output, messages and tracebacks. Of hidden
 cases: family, shape, dtype, layout, eps, the worst element with what was expected and what came,
 the name of a standard exception and the line in the learner's own file. Never their inputs.
 """

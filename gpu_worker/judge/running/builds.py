@@ -1,8 +1,8 @@
-"""Builds kernels for a run: takes the runner's requests, has them compiled, puts the answers down.
+"""Builds the kernels of a run: reads the runner's requests, compiles them, writes the answers.
 
-The compiler runs in a sandbox of its own, see `gpu_worker.cuda_cpu`; this process never loads what
-it builds. A request is data from the learner's process: it is parsed strictly, and there may be so
-many, of such a size, taking so long.
+The compiler runs in a sandbox of its own, see `gpu_worker.cuda_cpu`; this process never loads the
+result. A request comes from the learner's process: it is parsed strictly, and the number of
+requests, their size and their processor time are limited.
 """
 
 from __future__ import annotations
@@ -270,7 +270,7 @@ def refusals_of(request: BuildRequest | None, kernels: Collection[str]) -> tuple
 
 
 def _asked_for(request: BuildRequest | None, kernels: Collection[str]) -> tuple[str, ...] | None:
-    """Return the name expressions of a build that are among these; None where that is none."""
+    """Return the build's name expressions that name one of these kernels; None if none does."""
     if request is None:
         return None
     names = tuple(name for name in request.names if name in kernels)

@@ -1,6 +1,6 @@
-"""What the judge asks of a device that a submission of the CuPy track runs on.
+"""The interface of a device, as the judge uses it for submissions of the CuPy track.
 
-The judging is that of every run; `gpu_worker.gpu` has the device.
+`gpu_worker.gpu` implements it; results are judged as in every other run.
 """
 
 from __future__ import annotations

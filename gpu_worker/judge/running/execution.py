@@ -1,4 +1,4 @@
-"""Runs cases in the sandbox and judges them; says why where the run ended before its end."""
+"""Runs cases in the sandbox and judges them; explains runs that ended early."""
 
 from __future__ import annotations
 

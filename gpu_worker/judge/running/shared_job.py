@@ -1,4 +1,4 @@
-"""A job whose memory the judge can still write to while the runner reads it, and only reads."""
+"""A job in shared memory: the judge may still write to it, the runner can only read."""
 
 from __future__ import annotations
 

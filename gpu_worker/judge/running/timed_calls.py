@@ -1,4 +1,4 @@
-"""What timed calls have in common on a processor and on a device: the talk, the samples, the row.
+"""The common part of timing on a processor and on a device: dialogue, samples, table row.
 
 The judge offers an array, the runner says that it is there, the judge says go, and its clock runs
 until the runner says that it is done. `judge.running.speed` and `gpu_worker.gpu.speed` say what
@@ -65,7 +65,7 @@ class TimedJob(Protocol):
 
 
 class TimedTalk(ABC):
-    """The judge's side of the calls of one program, of which it is told frame by frame."""
+    """The judge's side of the timed calls of one program; frames arrive one by one."""
 
     job: TimedJob
 

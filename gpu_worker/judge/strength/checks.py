@@ -1,4 +1,4 @@
-"""Can an exercise's cases tell wrong from right? Its stored submissions, and mutants, say so.
+"""Measures whether an exercise's cases tell wrong from right, by stored programs and mutants.
 
 `check_stored` and `check_mutants` look at everything; `publishing_steps` are those of the check
 before an exercise is published, to be taken one by one.

@@ -1,4 +1,4 @@
-"""Plays trusted classes as if they were submissions: no sandbox, the same cases and judgement.
+"""Grades trusted classes as if they were submissions: no sandbox, same cases and comparison.
 
 For measuring the bank of known mistakes, never for a learner's code.
 """

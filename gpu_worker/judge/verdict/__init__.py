@@ -1,1 +1,1 @@
-"""What a run sent, read strictly and compared with what it should have given."""
+"""Reads the output of a run strictly, and compares it with the expected results."""

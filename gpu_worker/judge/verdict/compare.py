@@ -1,4 +1,4 @@
-"""Compares what a case gave with what it should have given."""
+"""Compares the results of a case with the expected ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a kernel, in the judge's own words, by the executor's kinds."""
+"""The judge's own explanation of each defect that the executor can find in a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a runner noted beside its results, read strictly. All of it is the learner's word."""
+"""Reads the notes that a runner sends beside its results, strictly. None of it is trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Says in words how a class does not follow the contract, and what to do about it."""
+"""Messages for classes that break the contract: how, and how to fix it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one run sent, sorted into cases. The order of frames is fixed; anything else is forged."""
+"""Sorts the frames of one run into cases. Their order is fixed; any other order is forged."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Refused:
 class PlayedCase:
     """What came back of one case. `again`: the same results, read once more at its end.
 
-    `inputs`: what each holds at the end, None where that is what the case gave it. `called` is
+    `inputs`: the contents of each at the end, None if they did not change. `called` is
     the position of the last operation for which the class was called, -1 for none.
     """
 

@@ -1,6 +1,6 @@
-"""Loads the learner's file in the runner, plays the cases on its class, sends frames back.
+"""Loads the learner's file in the runner, runs the cases on its class, sends frames back.
 
-From the moment the learner's code starts, everything in this process is his: what is sent is
+From the moment the learner's code starts, nothing in this process can be trusted: what it sends is
 data to be judged, never a verdict.
 """
 

@@ -20,7 +20,7 @@ class NumpyLibrary:
     packages: ClassVar[frozenset[str]] = frozenset({"numpy", "submission"})
     offer = "NumPy and the standard library"
     left_out: ClassVar[Mapping[str, str]] = {}
-    """What is said of packages that belong to the library and are not offered."""
+    """Messages for packages that belong to the library and are not offered."""
 
     def arrange(self, value: ArrayValue) -> Any:
         """Return an input in its memory layout."""
