@@ -198,7 +198,7 @@ def test_the_old_state_of_a_chapter_cannot_be_saved_past_publishing(
     assert author.post(url, {"title": "Past"}).status_code == 405
 
 
-def test_a_renderer_that_fails_is_told_and_saves_nothing(
+def test_a_failing_renderer_is_reported_and_saves_nothing(
     author: Client, rows: Chapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(sources: object) -> None:
@@ -295,7 +295,7 @@ def test_deleting_a_question_publishes(author: Client, rows: Chapter) -> None:
     assert Client().get(CHAPTER_URL).context["quiz"].total == 2
 
 
-def test_deleting_what_the_chapter_needs_is_refused_in_words(author: Client, rows: Chapter) -> None:
+def test_deleting_a_needed_part_is_refused_with_a_reason(author: Client, rows: Chapter) -> None:
     formula = Formula.objects.get(key="mean")
     url = reverse("admin:courses_formula_delete", args=[formula.pk])
     response = author.post(url, {"post": "yes"}, follow=True)

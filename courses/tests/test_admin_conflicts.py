@@ -33,7 +33,7 @@ def refusal(response: Any) -> str:
 
 
 @pytest.mark.django_db
-def test_the_second_save_of_a_chapter_is_refused_and_keeps_what_was_typed(
+def test_the_second_save_of_a_chapter_is_refused_and_keeps_its_text(
     author: Client, bo: Client, rows: Chapter
 ) -> None:
     data = opened(author, rows)
@@ -114,7 +114,7 @@ def test_other_parts_of_the_chapter_may_be_edited_at_once(
 
 
 @pytest.mark.django_db
-def test_a_part_deleted_meanwhile_does_not_take_what_was_typed_with_it(
+def test_a_part_deleted_meanwhile_keeps_the_typed_text(
     author: Client, bo: Client, rows: Chapter
 ) -> None:
     page = author.get(change_url(rows))
@@ -129,7 +129,7 @@ def test_a_part_deleted_meanwhile_does_not_take_what_was_typed_with_it(
 
 
 @pytest.mark.django_db
-def test_a_question_deleted_meanwhile_shows_what_was_typed(
+def test_a_question_deleted_meanwhile_shows_the_typed_text(
     author: Client, bo: Client, rows: Chapter
 ) -> None:
     question = Question.objects.get(key="root")
@@ -164,9 +164,7 @@ def test_unpublishing_meanwhile_is_not_undone(author: Client, bo: Client, rows: 
 
 
 @pytest.mark.django_db
-def test_a_form_that_does_not_say_what_it_was_loaded_from_is_refused(
-    author: Client, rows: Chapter
-) -> None:
+def test_a_form_without_its_loaded_state_is_refused(author: Client, rows: Chapter) -> None:
     response = post(author, change_url(rows), title="Mine", loaded_state=None)
     assert "changed meanwhile" in refusal(response)
 
@@ -185,7 +183,7 @@ def test_the_second_save_of_a_course_is_refused(author: Client, bo: Client, rows
 
 
 @pytest.mark.django_db
-def test_those_who_may_only_look_can_open_the_form(rows: Chapter) -> None:
+def test_viewers_can_open_the_form(rows: Chapter) -> None:
     user = User.objects.create_user("grader", is_staff=True)
     user.groups.add(Group.objects.get(name="grader"))
     client = Client()

@@ -45,7 +45,7 @@ def test_a_course_that_nobody_answered_is_deleted(author: Client, rows: Chapter)
 @pytest.mark.parametrize("used", ["answer", "exercise"])
 @pytest.mark.parametrize("kind", ["chapter", "course"])
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_what_learners_used_is_kept_and_unpublishing_is_offered(
+def test_deleting_content_that_learners_used_is_refused_and_unpublishing_is_offered(
     author: Client, rows: Chapter, used: str, kind: str, method: str
 ) -> None:
     if used == "answer":
@@ -82,7 +82,7 @@ def test_a_revision_alone_cannot_be_deleted(author: Client, rows: Chapter) -> No
     assert ChapterRevision.objects.filter(pk=rows.current_revision.pk).exists()
 
 
-def test_those_who_may_only_look_cannot_delete(rows: Chapter) -> None:
+def test_viewers_cannot_delete(rows: Chapter) -> None:
     user = User.objects.create_user("grader", is_staff=True)
     user.groups.add(Group.objects.get(name="grader"))
     client = Client()

@@ -40,7 +40,7 @@ def test_a_wrong_answer_says_why_and_explains_nothing(client: Client, rows: Chap
     assert item.explanation_html == ""
 
 
-def test_a_script_that_fetches_gets_the_question_alone(client: Client, rows: Chapter) -> None:
+def test_a_script_gets_only_the_question(client: Client, rows: Chapter) -> None:
     response = client.post(answer_url("root"), {"value": "7.5"}, headers=FETCH)
     assert response.status_code == 200
     assert "courses/_question.html" in [template.name for template in response.templates]
@@ -68,7 +68,7 @@ def test_a_script_that_fetches_gets_the_question_alone(client: Client, rows: Cha
     ],
 )
 @pytest.mark.parametrize("headers", [FETCH, {}], ids=["fetch", "form"])
-def test_what_is_no_answer_is_told_and_not_counted(
+def test_an_unreadable_answer_is_reported_and_not_counted(
     client: Client,
     rows: Chapter,
     key: str,
@@ -103,7 +103,7 @@ def test_answers_of_one_address_are_bounded_and_the_answer_is_not_lost(
     assert QuizAttempt.objects.filter(question_key="root").count() == 2
 
 
-def test_what_was_typed_is_shown_again(client: Client, rows: Chapter) -> None:
+def test_the_typed_text_is_shown_again(client: Client, rows: Chapter) -> None:
     response = client.post(answer_url("root"), {"value": "<b>x</b>"}, headers=FETCH)
     assert response.context["item"].answer == "<b>x</b>"
     assert "&lt;b&gt;x&lt;/b&gt;" in response.content.decode()

@@ -113,7 +113,7 @@ def test_yaml_writes_long_and_many_lined_text_as_blocks() -> None:
         ("a: [1\n", "expected"),
     ],
 )
-def test_yaml_refuses_what_is_not_plain(text: str, said: str) -> None:
+def test_yaml_refuses_anything_but_plain_values(text: str, said: str) -> None:
     with pytest.raises(yaml.YAMLError, match=said):
         yaml_format.load(text)
 

@@ -152,7 +152,7 @@ def test_texts_may_link_to_figures_that_are_there(rows: Chapter) -> None:
 
 
 @pytest.mark.django_db
-def test_an_author_edits_a_figure_and_is_told_what_is_wrong(author: Client, rows: Chapter) -> None:
+def test_an_author_edits_a_figure_and_sees_its_errors(author: Client, rows: Chapter) -> None:
     Figure.objects.create(chapter=rows, position=1, **figure())
     url = change_url(rows)
     form = author.get(url)
@@ -255,7 +255,7 @@ def test_the_law_is_off_by_what_the_chapter_says() -> None:
     assert scale.error(scale.edge()) == pytest.approx(0.01, rel=1e-6)
 
 
-def test_hidden_units_approximate_what_is_continuous_and_nothing_else() -> None:
+def test_hidden_units_approximate_only_continuous_functions() -> None:
     smooth = sup_errors("wave", "relu")
     assert smooth[39] < 0.01 < smooth[19] < smooth[9]
     assert sup_errors("abs", "square")[39] == pytest.approx(3 / 16, rel=1e-2)

@@ -109,7 +109,7 @@ def test_a_renamed_course_and_a_chapter_that_moved_are_found(client: Client, row
 
 
 @pytest.mark.django_db
-def test_an_old_address_tells_nobody_of_a_draft(client: Client, rows: Chapter) -> None:
+def test_a_former_address_does_not_reveal_a_draft(client: Client, rows: Chapter) -> None:
     rename(rows, "secret-plan")
     Chapter.objects.filter(pk=rows.pk).update(published=False)
     assert client.get(CHAPTER_URL).status_code == 404
@@ -313,7 +313,7 @@ def test_an_export_after_renaming_goes_back_byte_for_byte(rows: Chapter, tmp_pat
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_migration_gives_what_is_there_ids_and_the_librarys_its_own() -> None:
+def test_the_migration_gives_existing_rows_ids_and_the_library_its_own() -> None:
     executor = MigrationExecutor(connection)
     executor.migrate([("courses", "0007_held_forms")])
     try:

@@ -216,7 +216,7 @@ def test_a_chapter_edited_in_the_admin_is_kept_and_the_command_says_so(course_fi
 
 
 @pytest.mark.parametrize("published", [True, False])
-def test_an_edit_in_the_admin_is_told_where_the_files_have_not_changed(
+def test_an_edit_in_the_admin_is_reported_even_if_the_files_did_not_change(
     course_files: Path, published: bool
 ) -> None:
     load_course(course_files)
@@ -238,7 +238,7 @@ def test_an_edit_in_the_admin_is_told_where_the_files_have_not_changed(
     assert said.getvalue() == "tiny-course: nothing has changed.\n"
 
 
-def test_an_edit_of_the_courses_fields_is_told_too(course_files: Path) -> None:
+def test_an_edit_of_the_courses_fields_is_reported_too(course_files: Path) -> None:
     load_course(course_files)
     Course.objects.update(title="Mine")
     report = load_course(course_files)

@@ -134,7 +134,7 @@ def test_nothing_is_cut_at_the_usual_widths(see: See) -> None:
     assert see(cut, 1280, 1440, 1920, before=all_steps) == [[], [], []]
 
 
-def test_a_listing_does_not_run_into_what_stands_beside_it(see: See) -> None:
+def test_a_listing_does_not_overlap_its_neighbours(see: See) -> None:
     def overlaps(page: Page) -> bool:
         listing = page.locator("#part-code .listing").bounding_box()
         assert listing is not None

@@ -54,7 +54,7 @@ def run(code: str, folder: Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=180).stdout
 
 
-def test_listings_print_what_stands_below_them(chapter: ChapterContent, tmp_path: Path) -> None:
+def test_listings_print_their_stored_output(chapter: ChapterContent, tmp_path: Path) -> None:
     for listing in chapter.listings:
         if listing.language == "python":
             assert run(listing.code, tmp_path) == listing.output

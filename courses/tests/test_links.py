@@ -33,7 +33,7 @@ def errors_of(rows: Chapter, **texts: str) -> dict[str, Any]:
 
 
 @pytest.mark.django_db
-def test_links_to_what_the_page_has_are_fine(rows: Chapter) -> None:
+def test_links_to_anchors_of_the_page_are_fine(rows: Chapter) -> None:
     Chapter.objects.filter(pk=rows.pk).update(intuition=ALL_KINDS, summary_text="[x](#my-heading)")
     services.check_chapter(rows)
 
@@ -46,7 +46,7 @@ def test_links_to_what_the_page_has_are_fine(rows: Chapter) -> None:
         *("part-nosuch", "stpe-start", "/courses/tiny-course/rows/#step-result"),
     ],
 )
-def test_a_dead_link_is_told_with_field_place_and_target(rows: Chapter, target: str) -> None:
+def test_a_dead_link_is_reported_with_field_position_and_target(rows: Chapter, target: str) -> None:
     link = target if target.startswith("/") else f"#{target}"
     errors = errors_of(rows, intuition=f"Fine.\n\nSee [it]({link}) now.")
     assert set(errors) == {"intuition"}
@@ -161,7 +161,7 @@ def test_links_to_other_pages_that_there_are_are_fine(rows: Chapter) -> None:
         ("/static/../learnml/settings/base.py", "no page"),
     ],
 )
-def test_a_link_to_a_page_that_is_not_there_is_told_with_its_place(
+def test_a_link_to_a_missing_page_is_reported_with_its_position(
     rows: Chapter, address: str, words: str
 ) -> None:
     errors = errors_of(rows, intuition=f"Fine.\n\n- See [it]({address}) now.")

@@ -49,7 +49,7 @@ def test_sign_up_keeps_answers_and_completion(client: Client, rows: Chapter) -> 
     assert ChapterCompletion.objects.get().completed_at == completed_at
 
 
-def test_sign_in_adds_to_what_the_account_has(client: Client, rows: Chapter) -> None:
+def test_signing_in_adds_to_the_accounts_progress(client: Client, rows: Chapter) -> None:
     user = User.objects.create_user("ada", password=PASSWORD)
     desk = Client()
     desk.force_login(user)
@@ -103,9 +103,7 @@ def test_signing_out_and_in_again_neither_loses_nor_doubles(client: Client, rows
     assert QuizAttempt.objects.count() == 1
 
 
-def test_the_next_person_at_the_same_browser_gets_nothing_of_it(
-    client: Client, rows: Chapter
-) -> None:
+def test_the_next_user_of_the_browser_gets_none_of_it(client: Client, rows: Chapter) -> None:
     answer(client, "which")
     sign_up(client)
     client.post("/accounts/logout/")

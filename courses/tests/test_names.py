@@ -92,12 +92,12 @@ class TestAccounts:
         assert User.objects.filter(username="fiona").exists()
 
     @pytest.mark.parametrize("name", ["admin", "Admin", "ＡＤＭＩＮ", "root", "support"])
-    def test_nobody_signs_up_as_the_sites_own_people(self, client: Client, name: str) -> None:
+    def test_reserved_names_cannot_be_registered(self, client: Client, name: str) -> None:
         form = {"username": name, "password1": PASSWORD, "password2": PASSWORD}
         assert client.post("/accounts/signup/", form).status_code == 200
         assert not User.objects.filter(username__iexact=name).exists()
 
-    def test_what_is_kept_of_deleted_accounts_cannot_be_imitated(self, client: Client) -> None:
+    def test_names_of_deleted_accounts_cannot_be_imitated(self, client: Client) -> None:
         form = {"username": "Dеleted-x1", "password1": PASSWORD, "password2": PASSWORD}
         assert "No name begins with" in client.post("/accounts/signup/", form).content.decode()
 

@@ -84,9 +84,7 @@ def test_a_wrong_order_stays_as_it_was_left_with_a_mark_at_each_place(
     assert client.get(URL).context["quiz"].item("bake").state == "right"
 
 
-def test_a_partner_is_wanted_for_every_line_and_what_was_chosen_is_kept(
-    client: Client, kinds: Chapter
-) -> None:
+def test_every_line_needs_a_partner_and_choices_are_kept(client: Client, kinds: Chapter) -> None:
     response = answer(client, "capitals", pairs_form(kinds, {"france": "spain"}))
     assert response.status_code == 422
     body = response.content.decode()

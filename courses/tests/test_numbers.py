@@ -65,7 +65,7 @@ THIRD = Fraction(1, 3)
         ("1\u2019000", 1000),
     ],
 )
-def test_reads_what_people_write(text: str, value: Fraction | int) -> None:
+def test_parses_numbers_as_people_write_them(text: str, value: Fraction | int) -> None:
     assert read_number(text) == value
 
 
@@ -112,7 +112,9 @@ def test_reads_what_people_write(text: str, value: Fraction | int) -> None:
         ("1\u00b9\u2044\u2082", Fraction(3, 2)),
     ],
 )
-def test_reads_what_is_pasted_or_typed_on_other_keyboards(text: str, value: Fraction | int) -> None:
+def test_parses_numbers_pasted_or_typed_on_other_keyboards(
+    text: str, value: Fraction | int
+) -> None:
     assert read_number(text) == value
 
 
@@ -230,7 +232,7 @@ def test_refuses_everything_else_in_words(text: str) -> None:
         ("2+", "something is missing at its end"),
     ],
 )
-def test_a_refusal_names_what_is_not_known(text: str, said: str) -> None:
+def test_a_refusal_names_the_unknown_character(text: str, said: str) -> None:
     with pytest.raises(NumberError, match="cannot be read as a number") as caught:
         read_number(text)
     assert said in str(caught.value)
@@ -255,13 +257,13 @@ def test_a_refusal_names_what_is_not_known(text: str, said: str) -> None:
         ("1,000e3", "“1,000” can mean 1000 or 1.000."),
     ],
 )
-def test_what_can_be_read_in_two_ways_is_refused_with_both(text: str, said: str) -> None:
+def test_ambiguous_numbers_are_refused_with_both_readings(text: str, said: str) -> None:
     with pytest.raises(NumberError) as caught:
         read_number(text)
     assert said in str(caught.value)
 
 
-def test_what_was_stored_with_such_a_comma_is_read_as_it_was_then() -> None:
+def test_stored_answers_with_an_ambiguous_comma_keep_their_reading() -> None:
     assert read_number("2,739", refuse_ambiguous=False) == Fraction(2739, 1000)
 
 

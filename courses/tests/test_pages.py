@@ -252,7 +252,7 @@ def test_an_unknown_theme_is_not_kept(client: Client, db: None) -> None:
 
 
 @pytest.mark.usefixtures("without_panels")
-def test_a_step_links_to_what_tests_it(client: Client, rows: Chapter) -> None:
+def test_a_step_links_to_its_tests(client: Client, rows: Chapter) -> None:
     address = ["/exercises/rows/#group-sums"]
 
     def provider(request: HttpRequest, chapter: Chapter | None) -> panels.Panel | None:

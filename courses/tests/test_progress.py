@@ -73,7 +73,7 @@ def test_no_edit_takes_a_completion_away(client: Client, rows: Chapter, edit: ob
     assert entry.state == "completed"
 
 
-def test_a_question_added_later_is_told_beside_the_completion(
+def test_a_question_added_later_is_shown_beside_the_completion(
     client: Client, rows: Chapter
 ) -> None:
     complete_rows(client)
@@ -117,7 +117,7 @@ def test_lists_show_the_published_summary(client: Client, rows: Chapter) -> None
     assert columns_entry.summary_html == ""
 
 
-def test_dashboard_says_what_is_next(client: Client, rows: Chapter) -> None:
+def test_dashboard_names_the_next_chapter(client: Client, rows: Chapter) -> None:
     entry = client.get("/dashboard/").context["courses"][0]
     assert (entry.done, entry.total, entry.next_chapter.slug) == (0, 2, "rows")
     complete_rows(client)

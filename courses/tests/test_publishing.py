@@ -135,7 +135,7 @@ def test_a_broken_renderer_publishes_nothing(
     assert ChapterRevision.objects.filter(chapter=rows).count() == 1
 
 
-def test_what_an_older_renderer_made_is_published_anew_whoever_wrote_it(
+def test_pages_of_an_older_renderer_are_published_again_whoever_wrote_them(
     rows: Chapter, tiny_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     columns = Chapter.objects.get(slug="columns")

@@ -67,7 +67,7 @@ def test_single_right_shows_feedback_on_every_choice() -> None:
     assert [(one.choice, one.correct) for one in result.feedback] == [("a", True), ("b", False)]
 
 
-def test_single_wrong_shows_feedback_on_what_was_chosen_alone() -> None:
+def test_a_wrong_single_choice_shows_feedback_only_on_itself() -> None:
     result = check(SINGLE, ["b"])
     assert not result.correct
     assert [(one.choice, one.html) for one in result.feedback] == [("b", "<p>no b</p>")]
@@ -136,7 +136,7 @@ def test_numeric_says_how_an_expression_was_read() -> None:
         (OUTPUT, f"value={'x' * 2001}", "longer than 2000"),
     ],
 )
-def test_what_is_no_answer_is_refused_in_words(answers: Any, data: str, said: str) -> None:
+def test_an_unreadable_answer_is_refused_with_a_reason(answers: Any, data: str, said: str) -> None:
     with pytest.raises(AnswerError, match=said):
         read(answers, QueryDict(data))
 
@@ -202,7 +202,7 @@ def test_each_pair_says_whether_it_is_right_and_gives_no_other_away() -> None:
     assert "no pair" in check(MATCHING, ["france:lyon", "italy:france"]).message
 
 
-def test_right_sides_are_mixed_with_letters_and_what_was_chosen_stays() -> None:
+def test_right_sides_are_shuffled_with_letters_and_choices_stay() -> None:
     shown = arrange(PAIRS_OF_PAGE, MATCHING, ["france:lyon", "italy:italy"], "seed")
     assert [left["chosen"] for left in shown["lefts"]] == ["r-lyon", "r-italy"]
     assert [right["letter"] for right in shown["rights"]] == ["A", "B", "C"]
@@ -242,7 +242,7 @@ def test_spaces_at_line_ends_and_lines_around_do_not_count(typed: str) -> None:
         ("[1, 2, 3]\n  Done", "Read what went wrong"),
     ],
 )
-def test_everything_else_of_an_output_counts_and_is_told_apart(typed: str, said: str) -> None:
+def test_all_other_differences_in_output_count(typed: str, said: str) -> None:
     result = check(OUTPUT, typed)
     assert not result.correct
     assert said in result.message

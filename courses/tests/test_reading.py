@@ -148,7 +148,7 @@ def ada(client: Client, db: None) -> User:
     return user
 
 
-def test_the_name_can_be_changed_by_who_is_signed_in_only(client: Client, ada: User) -> None:
+def test_only_signed_in_users_can_change_their_name(client: Client, ada: User) -> None:
     response = client.post("/accounts/profile/", {"first_name": "Ada", "last_name": "Lovelace"})
     assert response.status_code == 302
     ada.refresh_from_db()

@@ -105,9 +105,7 @@ def test_the_page_works_without_script_and_the_fragment_is_its_list(
     assert fragment.strip() in whole
 
 
-def test_what_is_typed_and_what_is_found_is_text_never_markup(
-    client: Client, rows: Chapter
-) -> None:
+def test_queries_and_results_are_text_never_markup(client: Client, rows: Chapter) -> None:
     Chapter.objects.filter(pk=rows.pk).update(intuition="A `<img src=x onerror=alert(1)>` here.")
     publish_chapter(rows, None)
     evil = '"><script>alert(1)</script><img onerror'
@@ -127,9 +125,7 @@ def test_long_and_strange_queries_are_bounded(client: Client, rows: Chapter) -> 
     assert client.post("/search/", {"q": "row"}).status_code == 405
 
 
-def test_one_address_may_search_so_often_and_is_told_to_wait(
-    client: Client, rows: Chapter, settings: Any
-) -> None:
+def test_searches_are_limited_per_address(client: Client, rows: Chapter, settings: Any) -> None:
     cache.clear()
     settings.SEARCHES_PER_MINUTE = 2
     statuses = [client.get("/search/?q=row").status_code for _ in range(4)]

@@ -56,7 +56,7 @@ def test_nothing_is_written_while_the_chapter_is_rendered(
     assert Chapter.objects.get(pk=rows.pk).title == "New"
 
 
-def test_who_saves_while_another_save_is_rendered_wins_and_the_other_is_told(
+def test_a_save_during_the_rendering_of_another_wins_and_the_other_is_refused(
     author: Client, rows: Chapter, between: Callable[..., None]
 ) -> None:
     between(lambda: Chapter.objects.filter(pk=rows.pk).update(summary="The other's."))
@@ -67,7 +67,7 @@ def test_who_saves_while_another_save_is_rendered_wins_and_the_other_is_told(
     assert (rows.title, rows.summary) == ("Rows", "The other's.")
 
 
-def test_what_another_part_became_meanwhile_is_rendered_too(
+def test_a_concurrent_change_of_another_part_is_rendered_too(
     author: Client, rows: Chapter, between: Callable[..., None]
 ) -> None:
     formula = Formula.objects.get(key="mean")
@@ -92,7 +92,7 @@ def test_a_chapter_that_never_stands_still_is_said_to_and_not_saved(rows: Chapte
     assert "Changed" not in Chapter.objects.get(pk=rows.pk).intuition
 
 
-def test_a_name_that_is_taken_after_it_was_found_free_is_told_at_its_field(
+def test_a_name_taken_after_the_check_is_refused_at_its_field(
     author: Client, rows: Chapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     validate = Chapter.validate_unique

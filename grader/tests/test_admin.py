@@ -115,7 +115,7 @@ def test_learners_have_no_admin(client: Client, learner: User, submit: Submit) -
         assert response.status_code in (302, 403)
 
 
-def test_a_second_verdict_and_what_nodes_gave_back_are_shown(
+def test_second_verdicts_and_returned_jobs_are_shown(
     staff: Client, kernels: Submit, committed: Callable[..., Any]
 ) -> None:
     submission = kernels()

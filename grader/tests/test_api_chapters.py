@@ -25,7 +25,7 @@ def question(chapter: Chapter, kind: str) -> tuple[str, dict[str, Any]]:
     return next((key, answer) for key, answer in answers.items() if answer["kind"] == kind)
 
 
-def test_what_is_published_can_be_read_by_anyone_without_its_answers(
+def test_anyone_can_read_published_chapters_without_their_answers(
     api: Api, published: Chapter
 ) -> None:
     listed = api().get(f"{ROOT}/chapters/").json()[0]
@@ -88,7 +88,7 @@ NO_ANSWERS: list[dict[str, Any]] = [
 ]
 
 
-def test_what_is_no_answer_is_refused_and_makes_no_attempt(
+def test_an_invalid_answer_is_refused_and_makes_no_attempt(
     api: Api, learner: User, published: Chapter
 ) -> None:
     key, _ = question(published, "single")

@@ -171,7 +171,7 @@ class TestProblems:
             ("2026-02-30T14:00:00Z", "There is no such time."),
         ],
     )
-    def test_a_time_without_a_zone_is_told_which_it_takes(
+    def test_a_time_without_a_zone_is_refused_with_an_example(
         self, api: Api, grader: User, name: str, time: str, says: str
     ) -> None:
         graders = api(grader, "read", "grade")

@@ -114,7 +114,7 @@ class TestList:
         body = api(learner).get(f"{ROOT}/submissions/?page_size=200&{query}").json()
         assert len(body["results"]) == count
 
-    def test_names_that_stand_for_nothing_are_refused_to_those_who_may_know_them(
+    def test_unknown_names_are_refused_to_those_who_may_know_them(
         self, api: Api, learner: User, grader: User, other: User, many: list[str]
     ) -> None:
         def errors(user: User, query: str) -> dict[str, list[str]]:

@@ -113,7 +113,7 @@ def test_a_listing_is_run_as_it_is_published(
         ({"source": "x = 1", "exercises": "rmsnorm"}, "exercises"),
     ],
 )
-def test_what_cannot_be_run_is_refused(
+def test_invalid_runs_are_refused(
     post: Post, exercise: Exercise, body: dict[str, Any], field: str
 ) -> None:
     assert field in assert_problem(post(body), 400)["errors"]
@@ -137,7 +137,7 @@ def test_a_queue_that_is_away_ends_the_run_at_once(post: Post, broker: FakeBroke
     assert run.outcome == "not_run"
 
 
-def test_a_run_is_its_learners_alone(post: Post, api: Api, other: User, grader: User) -> None:
+def test_only_its_learner_sees_a_run(post: Post, api: Api, other: User, grader: User) -> None:
     url = post({"source": "x = 1"}).json()["links"]["self"]
     for stranger in (other, grader):
         assert_problem(api(stranger).get(url), 404)
@@ -148,7 +148,7 @@ def test_scopes_are_asked_for(api: Api, learner: User) -> None:
     assert_problem(api(learner, "read").post(URL, {"source": "x = 1"}, format="json"), 403)
 
 
-def test_a_run_that_nobody_answers_ends_when_it_is_looked_at(
+def test_an_unanswered_run_ends_when_its_page_is_requested(
     post: Post, api: Api, learner: User
 ) -> None:
     url = post({"source": "x = 1"}).json()["links"]["self"]
@@ -162,7 +162,7 @@ class TestRepeated:
         "query",
         ["state=queued&state=finished", "state=queued&state=queued", "page_size=1&page_size=2"],
     )
-    def test_what_stands_twice_in_an_address_is_refused(
+    def test_repeated_query_parameters_are_refused(
         self, api: Api, learner: User, query: str
     ) -> None:
         name = query.split("=")[0]
@@ -173,7 +173,7 @@ class TestRepeated:
     @pytest.mark.parametrize(
         "place", ["", "exercises/", "exercises/rmsnorm/", "chapters/", "schema/"]
     )
-    def test_what_no_address_reads_is_refused_by_its_name(self, api: Api, place: str) -> None:
+    def test_unknown_query_parameters_are_refused_by_name(self, api: Api, place: str) -> None:
         body = assert_problem(api().get(f"{ROOT}/{place}?x=1"), 400, "invalid")
         (text,) = body["errors"]["x"]
         assert text == "There is no such query parameter. This address takes none."

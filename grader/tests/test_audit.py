@@ -72,7 +72,7 @@ class TestWhereFrom:
         (entry,) = acts("submission.resubmitted")
         assert (entry.origin, entry.token_name) == ("page", "")
 
-    def test_what_no_request_does_is_the_servers(self, learner: User) -> None:
+    def test_acts_without_a_request_are_the_servers(self, learner: User) -> None:
         services.create_token(learner, "laptop", ["read"])
         assert acts("token.created")[0].origin == "server"
 
@@ -104,7 +104,7 @@ class TestSigningIn:
         assert told(entry) == ("", "user:learner", None, None, "page")
         assert "4711" not in str(list(AuditEntry.objects.values()))
 
-    def test_what_is_no_account_may_be_a_password_and_is_not_kept(
+    def test_unknown_names_are_not_stored_they_may_be_passwords(
         self, learner: User, client: Client
     ) -> None:
         client.post(LOGIN, {"login": "learner-password", "password": "x"})
@@ -117,7 +117,7 @@ class TestSigningIn:
         assert answer.status_code == 401
         assert told(acts("account.sign_in_failed")[0]) == ("", "user:learner", None, None, "rest")
 
-    def test_a_wrong_password_is_told_where_nothing_can_be_written(
+    def test_a_wrong_password_is_reported_where_nothing_can_be_written(
         self, learner: User, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def full(*_: object, **__: object) -> None:
@@ -164,7 +164,7 @@ class TestRights:
         assert entry.before == {"permissions": []}
         assert len(entry.after["permissions"]) == 1
 
-    def test_what_changes_nothing_is_no_act(self, learner: User, grader: User) -> None:
+    def test_a_change_of_nothing_is_not_recorded(self, learner: User, grader: User) -> None:
         known = AuditEntry.objects.count()
         grader.user_permissions.set(grader.user_permissions.all())
         learner.first_name = "Lea"

@@ -87,7 +87,7 @@ def written_anywhere(word: str) -> set[str]:
     return found
 
 
-def test_the_page_says_what_stays_and_until_when(
+def test_the_page_says_which_work_is_kept_and_until_when(
     client: Client, ada: User, graded: Submission, settings: Any
 ) -> None:
     client.force_login(ada)

@@ -50,7 +50,7 @@ def test_pairs_are_equal_in_order_and_as_many_as_there_can_be(
 
 
 @given(LINES, LINES)
-def test_what_is_shown_leads_from_the_old_source_to_the_new(
+def test_applying_the_shown_changes_to_the_old_source_gives_the_new(
     before: list[str], after: list[str]
 ) -> None:
     shown = unified("\n".join([*before, "end"]), "\n".join([*after, "end"]))
@@ -111,7 +111,7 @@ WORST = {
 
 
 @pytest.mark.parametrize("name", WORST)
-def test_what_would_take_long_is_not_compared(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expensive_comparisons_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = WORST[name]
     steps = 0
     pay = diff._Matcher._pay

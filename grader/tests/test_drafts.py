@@ -66,7 +66,7 @@ def test_drafts_are_apart_by_learner_and_exercise(
 
 
 @pytest.mark.parametrize("text", ["#" * 70_000, "x = '\0'"])
-def test_what_no_source_may_be_is_no_draft(learner: User, exercise: Exercise, text: str) -> None:
+def test_an_invalid_source_is_no_draft(learner: User, exercise: Exercise, text: str) -> None:
     with pytest.raises(Refused):
         keep(learner, exercise, text)
     with pytest.raises(TrackUnknown):
@@ -121,12 +121,16 @@ class TestPage:
         assert self.post(client, exercise, "x = 1", 0).status_code == 401
         assert not Draft.objects.exists()
 
-    def test_what_cannot_be_kept_says_why(self, signed_in: Client, exercise: Exercise) -> None:
+    def test_an_unstorable_draft_is_refused_with_a_reason(
+        self, signed_in: Client, exercise: Exercise
+    ) -> None:
         response = self.post(signed_in, exercise, "#" * 70_000, 0)
         assert response.status_code == 413
         assert "65,536" in response.json()["message"]
 
-    def test_what_was_submitted_is_the_draft(self, signed_in: Client, exercise: Exercise) -> None:
+    def test_a_submitted_text_becomes_the_draft(
+        self, signed_in: Client, exercise: Exercise
+    ) -> None:
         self.post(signed_in, exercise, "draft", 0)
         data = {"track": "numpy", "source": "sent", "key": "k", "seen": "1"}
         signed_in.post(reverse("grader:submit", args=[exercise.slug]), data)

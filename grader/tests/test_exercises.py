@@ -144,7 +144,7 @@ class TestCheckExercises:
         return out.getvalue()
 
     @pytest.mark.usefixtures("few_submissions")
-    def test_it_prints_what_became_of_submissions_and_mutants(self) -> None:
+    def test_it_prints_the_results_of_submissions_and_mutants(self) -> None:
         text = self.run("rmsnorm", "--mutants", "3")
         assert "rmsnorm, numpy: 1 correct and 1 wrong submissions, 0 not graded" in text
         row = next(line for line in text.splitlines() if line.strip().startswith("all "))
@@ -227,7 +227,7 @@ class TestOpenToLearners:
 
 
 @pytest.mark.django_db
-def test_what_an_older_renderer_made_of_an_exercise_is_rendered_anew() -> None:
+def test_statements_of_an_older_renderer_are_rendered_again() -> None:
     mine = save_exercise(Exercise(slug="mine", title="Mine", statement="Write `x`."))
     broken = save_exercise(Exercise(slug="broken", title="Broken", statement="Fine."))
     Exercise.objects.filter(pk=mine.pk).update(statement_html="old", renderer_version=1)

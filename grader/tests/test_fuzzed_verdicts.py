@@ -143,7 +143,7 @@ def test_any_json_in_any_place_leaves_a_readable_page(
     assert_readable(client, submission)
 
 
-def test_what_a_program_printed_is_stored_without_nul_and_shown_escaped(
+def test_output_is_stored_without_nul_and_shown_escaped(
     submit: Callable[..., Submission], learner: User, client: Client
 ) -> None:
     submission = submit()

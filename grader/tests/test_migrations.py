@@ -17,7 +17,7 @@ MOMENT = "2026-01-02T03:04:05Z"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_was_graded_on_a_queue_of_gpus_was_a_devices() -> None:
+def test_verdicts_from_the_gpu_queue_are_those_of_devices() -> None:
     latest = list(MigrationExecutor(connection).loader.graph.leaf_nodes("grader"))
     old = _migrate(BEFORE)
     try:

@@ -59,7 +59,7 @@ def test_outcome_and_score_are_final_before_the_name_and_the_name_only_adds(subm
     assert Submission.objects.get().version == version + 1
 
 
-def test_what_overtakes_or_comes_twice_changes_nothing(submit: Submit) -> None:
+def test_late_and_duplicate_messages_change_nothing(submit: Submit) -> None:
     submission = submit()
     worker.record_verdict(second(submission))
     before = Submission.objects.values().get()

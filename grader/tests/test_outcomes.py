@@ -44,7 +44,7 @@ def test_every_outcome_of_a_run_has_label_tone_and_icon(outcome: RunOutcome) -> 
     assert (badge.tone is Tone.GOOD) == (outcome is RunOutcome.COMPLETED)
 
 
-def test_what_is_open_is_neither_good_nor_bad() -> None:
+def test_open_verdicts_are_neither_good_nor_bad() -> None:
     for state in SubmissionState.open():
         badge = outcomes.badge_of(Submission(state=state))
         assert (badge.tone, badge.icon) == (Tone.BUSY, Icon.CLOCK)

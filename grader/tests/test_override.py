@@ -55,7 +55,7 @@ def test_it_replaces_the_score_and_gives_it_back(wrong: Submission, grader: User
         services.remove_override(wrong, grader)
 
 
-def test_regrades_leave_it_alone(wrong: Submission, grader: User, submit: Submit) -> None:
+def test_regrades_do_not_change_it(wrong: Submission, grader: User, submit: Submit) -> None:
     early = services.start_regrade(grader, Submission.objects.all(), {})
     worker.record_verdict(verdict(wrong))
     services.override_score(wrong, grader, 0.5, REASON)
@@ -86,7 +86,9 @@ def test_only_a_score_is_replaced(submit: Submit, grader: User, outcome: str | N
         services.override_score(submission, grader, 0.5, REASON)
 
 
-def test_what_changed_since_it_was_read_is_left_alone(wrong: Submission, grader: User) -> None:
+def test_a_submission_that_changed_since_it_was_read_is_left_alone(
+    wrong: Submission, grader: User
+) -> None:
     seen = Submission.objects.get()
     services.override_score(wrong, grader, 0.75, REASON)
     for act in (
@@ -202,9 +204,7 @@ class TestApi:
         assert_problem(graders.get(url, headers=condition(read["ETag"])), 412, "changed")
 
     @pytest.mark.parametrize("tag", ['""', '"', "W/", 'W/""', ",", '"1"', "1", '"*"'])
-    def test_what_is_no_tag_of_it_is_refused(
-        self, api: Api, grader: User, url: str, tag: str
-    ) -> None:
+    def test_other_tags_are_refused(self, api: Api, grader: User, url: str, tag: str) -> None:
         graders = api(grader, "read", "grade")
         body = {"score": 0.75, "reason": REASON}
         refused = graders.put(f"{url}override/", body, format="json", headers={"If-Match": tag})

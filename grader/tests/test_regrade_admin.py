@@ -79,9 +79,7 @@ def test_a_refusal_is_said_in_words(staff: Client, wrong: Submission, submit: Su
     assert RegradeRun.objects.get().state == "grading"
 
 
-def test_those_who_may_only_look_start_and_change_nothing(
-    staff: Client, wrong: Submission, grader: User
-) -> None:
+def test_viewers_start_and_change_nothing(staff: Client, wrong: Submission, grader: User) -> None:
     start(staff, wrong)
     worker.record_verdict(verdict(wrong))
     run = RegradeRun.objects.get()

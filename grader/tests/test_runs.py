@@ -88,7 +88,7 @@ class TestStarting:
         CodeRun.objects.update(created_at=timezone.now() - timedelta(seconds=61))
         start()
 
-    def test_who_runs_often_falls_behind_and_never_behind_regrades(
+    def test_frequent_runs_lose_priority_but_stay_ahead_of_regrades(
         self, start: Start, broker: FakeBroker, settings: Any
     ) -> None:
         settings.GRADING = {**settings.GRADING, "RUNS_PER_MINUTE": 100}
@@ -99,7 +99,7 @@ class TestStarting:
         assert (priorities[0], priorities[4], priorities[-1]) == (0, 1, 5)
 
     @pytest.mark.parametrize("source", ["", "  \n", "x = '\0'", "#" * 70_000])
-    def test_what_is_no_source_is_refused(self, start: Start, source: str) -> None:
+    def test_an_invalid_source_is_refused(self, start: Start, source: str) -> None:
         with pytest.raises(Refused):
             start(source)
         assert not CodeRun.objects.exists()
@@ -146,7 +146,7 @@ class TestAnswers:
         run.refresh_from_db()
         assert run.state == RunState.QUEUED
 
-    def test_a_lost_worker_is_told_after_its_silence_and_a_late_answer_changes_nothing(
+    def test_a_silent_worker_ends_the_run_and_its_late_answer_changes_nothing(
         self, start: Start, learner: User
     ) -> None:
         run = start()
@@ -235,7 +235,7 @@ class TestPages:
         assert "1 of 3 public cases passed" in page
         assert page.index("First case") < page.index("y is off.") < page.index("Not run")
 
-    def test_a_run_is_its_owners_alone(
+    def test_only_its_owner_sees_a_run(
         self, client: Client, start: Start, other: User, grader: User
     ) -> None:
         run = start()

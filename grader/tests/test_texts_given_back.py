@@ -50,7 +50,7 @@ def test_a_file_that_was_chosen_comes_back_as_text(client: Client, exercise: Exe
 
 
 @pytest.mark.parametrize("action", ["submit", "draft"])
-def test_a_signed_out_script_is_told_where_to_sign_in_and_to_come_back(
+def test_a_signed_out_script_gets_the_sign_in_address(
     client: Client, exercise: Exercise, action: str
 ) -> None:
     response = send(client, exercise, action, headers=FETCH)
@@ -59,7 +59,7 @@ def test_a_signed_out_script_is_told_where_to_sign_in_and_to_come_back(
     assert "exercises%2Frmsnorm%2F%3Ftrack%3Dnumpy" in response.json()["sign_in"]
 
 
-def test_a_script_hears_what_was_stored_as_which_version(
+def test_a_script_gets_the_version_of_the_stored_draft(
     client: Client, learner: User, exercise: Exercise
 ) -> None:
     client.force_login(learner)
@@ -91,7 +91,7 @@ def test_a_refused_submission_tells_a_script_why(
     assert response.json()["message"]
 
 
-def test_a_form_without_its_token_gives_back_what_was_written_but_no_button(
+def test_a_form_without_its_token_gives_the_text_back_but_no_button(
     learner: User, exercise: Exercise
 ) -> None:
     strict = Client(enforce_csrf_checks=True)

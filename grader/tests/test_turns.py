@@ -43,7 +43,7 @@ def test_a_learner_has_few_jobs_on_the_queue_and_each_end_sends_the_next(
     assert services.send_outbox() == 0
 
 
-def test_who_comes_later_with_one_waits_for_few_of_another(
+def test_a_latecomer_waits_for_few_of_another_learners_submissions(
     submit: Submit, other: User, broker: FakeBroker, committed: Committed
 ) -> None:
     mine = [submit(f"x = {n}") for n in range(50)]
@@ -53,7 +53,7 @@ def test_who_comes_later_with_one_waits_for_few_of_another(
     assert served(broker).index(theirs.public_id) == 2
 
 
-def test_every_end_sends_the_next_and_none_is_forgotten(
+def test_every_ended_attempt_sends_the_next_one(
     submit: Submit, broker: FakeBroker, committed: Committed
 ) -> None:
     mine = [submit(f"x = {n}") for n in range(5)]
@@ -72,7 +72,7 @@ def test_a_lost_attempt_holds_the_place_of_its_learner(
     assert queries.queue_position(mine[1]) == 1
 
 
-def test_what_waited_for_the_broker_goes_in_turn_as_well(
+def test_messages_that_waited_for_the_broker_take_turns_too(
     submit: Submit, other: User, broker: FakeBroker, settings: Any
 ) -> None:
     settings.GRADING = {**settings.GRADING, "OUTBOX_BATCH_SIZE": 5}
@@ -103,7 +103,7 @@ class TestPosition:
         owners = ["mine" if i in {s.public_id for s in mine} else "theirs" for i in order]
         assert owners[2:4] == ["theirs", "theirs"]
 
-    def test_one_with_a_worker_has_none_and_counts_for_the_others(
+    def test_an_attempt_with_a_worker_has_no_position_but_counts_for_others(
         self, submit: Submit, other: User
     ) -> None:
         first, second = submit("x = 1"), submit("x = 2", user=other)

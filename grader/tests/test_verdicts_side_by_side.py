@@ -166,7 +166,7 @@ class TestPage:
         assert "A grader looks at it" not in text
         assert "The verdict that counts is another one, and stays as it is." in text
 
-    def test_what_a_gpu_node_could_not_grade_can_be_sent_again(
+    def test_a_submission_that_a_gpu_node_could_not_grade_can_be_resubmitted(
         self, kernels: Submit, page: Callable[..., str]
     ) -> None:
         submission = kernels()
@@ -177,7 +177,7 @@ class TestPage:
         assert "Ask for a GPU again" in text
         assert "Send it again" not in text
 
-    def test_what_a_newer_submission_replaced_is_no_failure(
+    def test_being_replaced_by_a_newer_submission_is_no_failure(
         self, kernels: Submit, page: Callable[..., str], api: Api
     ) -> None:
         # Two are on the queue; the third waits for its turn until the fourth takes its place.

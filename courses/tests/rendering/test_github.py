@@ -40,7 +40,7 @@ def test_there_are_at_least_sixty_texts_that_are_shown_and_the_rest_is_found() -
     assert set(FOUND) <= set(NASTY)
 
 
-def test_what_is_kept_of_github_belongs_to_these_texts(github: dict[str, Any]) -> None:
+def test_the_golden_files_of_github_match_these_texts(github: dict[str, Any]) -> None:
     assert {name: kept["text"] for name, kept in github.items()} == NASTY
 
 
@@ -89,7 +89,7 @@ def test_alerts_have_their_title() -> None:
     ]
 
 
-def test_only_tasks_lose_their_bullet_and_nobody_makes_other_fields() -> None:
+def test_only_tasks_lose_their_bullet_and_no_other_inputs_are_made() -> None:
     text = '- [x] done\n- [ ] to do\n- no task\n\n<input type="text" value="x" checked>'
     result = render_all({"a": Source("markdown", text)})
     assert result.html["a"].count('<li class="task">') == 2
@@ -184,7 +184,7 @@ def test_signs_that_are_neither_are_found(text: str, line: int, column: int) -> 
         "- a\n\n  text ${\n  @}$",
     ],
 )
-def test_each_mistake_in_a_formula_is_told_where_it_stands(text: str) -> None:
+def test_each_mistake_in_a_formula_is_reported_at_its_position(text: str) -> None:
     text = text.replace("@", "\\foo")
     found = render_all({"a": Source("markdown", text)}).errors["a"]
     told = [(error.line, error.column) for error in found]
@@ -203,7 +203,7 @@ def test_each_mistake_in_a_formula_is_told_where_it_stands(text: str) -> None:
         ("| a\u2009b |\n|---|\n| $x=3$ $x\u2009=3$ |", 3, 11),
     ],
 )
-def test_a_space_that_no_formula_knows_is_told_where_it_stands(
+def test_an_unknown_space_in_a_formula_is_reported_at_its_position(
     text: str, line: int, column: int
 ) -> None:
     (error,) = render_all({"a": Source("markdown", text)}).errors["a"]
