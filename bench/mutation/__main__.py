@@ -67,7 +67,7 @@ def copy_of(revision: str) -> Iterator[Path]:
     """Check a revision out into a temporary folder, with this project's environments."""
     with tempfile.TemporaryDirectory(prefix="learnml-mutation-") as folder:
         copy = Path(folder) / "project"
-        git("worktree", "add", "--detach", str(copy), revision)
+        git("worktree", "add", "--quiet", "--detach", str(copy), revision)
         try:
             for name in (".venv", ".venv-test"):
                 if (ROOT / name).exists():
@@ -169,7 +169,9 @@ def main(arguments: list[str]) -> int:
     commands.add_parser("report")
     options = parser.parse_args(arguments)
     if options.command == "draw":
-        print(write(NAME, draw_all(options.count, options.seed)))
+        data = draw_all(options.count, options.seed)
+        write(NAME, data)
+        print(f"Drawn: {len(data['mutants'])} mutants of {data['revision'][:12]}")
         return 0
     data = json.loads((FOLDER / f"{NAME}.json").read_text(encoding="utf-8"))
     if options.command == "run":

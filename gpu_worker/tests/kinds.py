@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from gpu_worker.exercises.stored import Stored
+from gpu_worker.exercises import get, on_track
+from gpu_worker.exercises.stored import Stored, stored
+from gpu_worker.messages.protocol import Track
 
 LONG = pytest.mark.long("Other stored programs have the same outcome, mistakes and findings.")
 
@@ -43,3 +45,9 @@ def each_or_long(items: Sequence[Stored]) -> list[Any]:
     return [
         pytest.param(item, id=item.id, marks=() if item.id in chosen else LONG) for item in items
     ]
+
+
+def named_by_stored_programs() -> set[tuple[str, str]]:
+    """Return exercise and mistake of each that a usual run has a NumPy program graded for."""
+    wrong = [item for slug in on_track(Track.NUMPY) for item in stored(get(slug), "wrong")]
+    return {(item.slug, mistake) for item in one_of_each(wrong) for mistake in item.mistakes}

@@ -7,7 +7,8 @@ import pytest
 from gpu_worker.exercises import get, slugs
 from gpu_worker.exercises.stored import KINDS, Stored, stored
 from gpu_worker.messages.protocol import Track
-from gpu_worker.tests.kinds import each_or_long, facets, one_of_each
+from gpu_worker.tests.kinds import each_or_long, facets, named_by_stored_programs, one_of_each
+from gpu_worker.tests.test_mistakes import variants
 
 
 def every(kind: str, track: Track) -> list[Stored]:
@@ -34,3 +35,9 @@ def test_no_program_is_taken_that_adds_nothing() -> None:
 def test_before_a_release_all_are_taken() -> None:
     items = every("wrong", Track.CUPY)
     assert [param.id for param in each_or_long(items)] == [item.id for item in items]
+
+
+def test_every_known_mistake_of_every_exercise_is_named_in_a_usual_run() -> None:
+    played = {(p.values[0], p.values[1].id) for p in variants() if not p.marks}
+    with_variants = {(p.values[0], p.values[1].id) for p in variants()}
+    assert played | named_by_stored_programs() >= with_variants

@@ -24,6 +24,7 @@ from gpu_worker.judge.strength.rehearsal import Drawn, drawn, play_case, rehears
 from gpu_worker.judge.verdict.compare import judge_case
 from gpu_worker.messages.protocol import Outcome, Track
 from gpu_worker.tests.conftest import Grade
+from gpu_worker.tests.kinds import named_by_stored_programs
 from gpu_worker.tests.once import worked_out_once
 from gpu_worker.tests.shipped import SHIPPED, shipped
 
@@ -44,8 +45,15 @@ def once_drawn(slug: str, seed: int) -> Drawn:
 
 
 def variants() -> list[Any]:
+    stored = named_by_stored_programs()
+    also = pytest.mark.long("A stored program with this mistake is graded in every run.")
     return [
-        pytest.param(slug, known, id=f"{slug}-{known.variant.__name__}")
+        pytest.param(
+            slug,
+            known,
+            id=f"{slug}-{known.variant.__name__}",
+            marks=also if (slug, known.id) in stored else (),
+        )
         for slug in on_track(Track.NUMPY)
         for known in get(slug).module("mistakes").MISTAKES
         if known.variant
