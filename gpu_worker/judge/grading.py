@@ -1,7 +1,7 @@
-"""Grades one source, in stages that `_grade` names in their order.
+"""Grades one source, in stages: `_grade` calls them in their order, in which they also stand below.
 
-Each stage is a function of what was asked (`_Task`), where it is done (`_Machine`) and what came of
-it so far (`_Record`), and stands below in that order.
+A stage is a function of what was asked (`_Task`), where it is done (`_Machine`) and what the stages
+before it recorded (`_Record`).
 """
 
 from __future__ import annotations
@@ -104,6 +104,56 @@ class Options:
     on_verdict: OnVerdict | None = None
 
 
+def grade_source(
+    slug: str,
+    track: str,
+    source: str,
+    options: Options = Options(),
+    *,
+    zygote: Zygote | None = None,
+    device: DeviceTrack | None = None,
+) -> Graded:
+    """Grade a source for an exercise and a track.
+
+    Without `zygote` one is started for this call. With `device` the program runs on one, and
+    `zygote` is for it.
+
+    Raises:
+        UnknownExerciseError: there is no such exercise.
+        LookupError: it has no such track here.
+        SandboxError, JudgeError: the platform failed; the submission is not to blame.
+    """
+    exercise = get(slug)
+    if track not in exercise.tracks:
+        raise LookupError(f"The track {track} of {slug} cannot be graded by this worker.")
+    task = _Task(
+        exercise=exercise,
+        track=Track(track),
+        source=source,
+        limits={**exercise.limits_for(track), **(options.limits or {})},
+        seed=casegen.new_seed() if options.seed is None else options.seed,
+        options=options,
+    )
+    if breach := source_breach(source):
+        return _refused(task, breach)
+    with Zygote() if zygote is None else nullcontext(zygote) as used:
+        return _grade(task, used, device)
+
+
+def _grade(task: _Task, zygote: Zygote, device: DeviceTrack | None) -> Graded:
+    record = _Record()
+    drawn = _set_up(task, zygote, device, record)
+    with _kernel_builds(task, zygote, device) as builds:
+        machine = _Machine(zygote, builds, device)
+        _run(task, machine, record, drawn)
+        _check_launches(task, machine, record, drawn)
+        measured = _measure(task, machine, record, drawn)
+        decision = _decide(task, machine, record, measured)
+        report = _report(task, machine, record, measured, decision)
+        return _name_mistakes(task, record, measured, decision, report)
+
+
+# --- what the stages share -----------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class _Task:
     """What is graded, and how."""
@@ -247,55 +297,6 @@ class _Names:
     mistakes: list[Mistake] = field(default_factory=list)
     awaited: bool = False
     cut_short: bool = False
-
-
-def grade_source(
-    slug: str,
-    track: str,
-    source: str,
-    options: Options = Options(),
-    *,
-    zygote: Zygote | None = None,
-    device: DeviceTrack | None = None,
-) -> Graded:
-    """Grade a source for an exercise and a track.
-
-    Without `zygote` one is started for this call. With `device` the program runs on one, and
-    `zygote` is for it.
-
-    Raises:
-        UnknownExerciseError: there is no such exercise.
-        LookupError: it has no such track here.
-        SandboxError, JudgeError: the platform failed; the submission is not to blame.
-    """
-    exercise = get(slug)
-    if track not in exercise.tracks:
-        raise LookupError(f"The track {track} of {slug} cannot be graded by this worker.")
-    task = _Task(
-        exercise=exercise,
-        track=Track(track),
-        source=source,
-        limits={**exercise.limits_for(track), **(options.limits or {})},
-        seed=casegen.new_seed() if options.seed is None else options.seed,
-        options=options,
-    )
-    if breach := source_breach(source):
-        return _refused(task, breach)
-    with Zygote() if zygote is None else nullcontext(zygote) as used:
-        return _grade(task, used, device)
-
-
-def _grade(task: _Task, zygote: Zygote, device: DeviceTrack | None) -> Graded:
-    record = _Record()
-    drawn = _set_up(task, zygote, device, record)
-    with _kernel_builds(task, zygote, device) as builds:
-        machine = _Machine(zygote, builds, device)
-        _run(task, machine, record, drawn)
-        _check_launches(task, machine, record, drawn)
-        measured = _measure(task, machine, record, drawn)
-        decision = _decide(task, machine, record, measured)
-        report = _report(task, machine, record, measured, decision)
-        return _name_mistakes(task, record, measured, decision, report)
 
 
 # --- what is refused unread ----------------------------------------------------------------------
