@@ -94,7 +94,7 @@ class Action(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ImportResult:
     """What was done with one course or chapter, and why."""
 
     name: str
@@ -103,27 +103,27 @@ class Outcome:
 
 
 @dataclass(slots=True)
-class Report:
+class ImportReport:
     """The results of an import, in order."""
 
-    outcomes: list[Outcome] = field(default_factory=list)
+    results: list[ImportResult] = field(default_factory=list)
 
     @property
-    def failed(self) -> list[Outcome]:
-        return [outcome for outcome in self.outcomes if outcome.action is Action.FAILED]
+    def failed(self) -> list[ImportResult]:
+        return [result for result in self.results if result.action is Action.FAILED]
 
     def add(self, name: str, action: Action, message: str = "") -> None:
-        self.outcomes.append(Outcome(name, action, message))
+        self.results.append(ImportResult(name, action, message))
 
 
-def load_course(path: Path, force: bool = False, by: User | None = None) -> Report:
+def load_course(path: Path, force: bool = False, by: User | None = None) -> ImportReport:
     """Import the course in the folder `path`; errors are in the report, chapter by chapter.
 
     `FileError` where there is no readable `course.yaml`, or where its id and slug disagree.
     """
     folder = files.read_folder(path)
     content = files.read_course(folder)
-    report = Report()
+    report = ImportReport()
     try:
         course = matching.find(Course, content.id, content.slug)
     except MismatchError as error:
@@ -141,12 +141,12 @@ def load_course(path: Path, force: bool = False, by: User | None = None) -> Repo
     load = _Load(course, path, content, force, by)
     changed = False
     for position in range(1, len(content.chapters) + 1):
-        outcome = load.chapter(position)
-        changed |= outcome.action in {Action.CREATED, Action.UPDATED}
-        report.outcomes.append(outcome)
-    if changed or report.outcomes[0].action in {Action.CREATED, Action.UPDATED}:
+        result = load.chapter(position)
+        changed |= result.action in {Action.CREATED, Action.UPDATED}
+        report.results.append(result)
+    if changed or report.results[0].action in {Action.CREATED, Action.UPDATED}:
         _order_chapters(course, load.found, keep=edited and not force)
-    if report.outcomes[0].action is Action.UPDATED:
+    if report.results[0].action is Action.UPDATED:
         for slug in _no_longer_listed(course, content, load.found):
             report.add(slug, Action.KEPT, NOT_LISTED_TEXT)
     return report
@@ -233,22 +233,22 @@ class _Load:
         self.found: dict[int, int] = {}
         self._by_files = {one.imported_files_hash: one for one in _chapters(course)}
 
-    def chapter(self, position: int) -> Outcome:
+    def chapter(self, position: int) -> ImportResult:
         slug = self.content.chapters[position - 1]
         path = self.path / slug
         try:
-            outcome, chapter = self._loaded(path, position)
+            result, chapter = self._loaded(path, position)
         except FileError as error:
-            return Outcome(slug, Action.FAILED, str(error))
+            return ImportResult(slug, Action.FAILED, str(error))
         except MismatchError as error:
-            return Outcome(slug, Action.FAILED, f"{path / CHAPTER_FILE}: {error}")
+            return ImportResult(slug, Action.FAILED, f"{path / CHAPTER_FILE}: {error}")
         except ContentError as error:
             text = "\n".join(f"{path}: {line}" for line in describe(error.errors))
-            return Outcome(slug, Action.FAILED, text)
+            return ImportResult(slug, Action.FAILED, text)
         self.found[position] = chapter.pk
-        return outcome
+        return result
 
-    def _loaded(self, path: Path, position: int) -> tuple[Outcome, Chapter]:
+    def _loaded(self, path: Path, position: int) -> tuple[ImportResult, Chapter]:
         folder = files.read_folder(path)
         chapter = self._by_files.get(folder.hash)
         if chapter is not None and not self.force:
@@ -256,13 +256,13 @@ class _Load:
         content = files.read_chapter(folder)
         chapter = self._match(content)
         if chapter is not None and not self.force and _is_edited(chapter, content):
-            return Outcome(path.name, Action.KEPT, _kept_text(path.name)), chapter
+            return ImportResult(path.name, Action.KEPT, _kept_text(path.name)), chapter
         _refuse_broken_rules(content, published=chapter is None or chapter.published)
         action = Action.CREATED if chapter is None else Action.UPDATED
         said = _renamed_text(chapter, content.slug)
         chapter = chapter or _new_chapter(self.course, content, position)
         answers = _save_chapter(chapter, content, folder.hash, self.by, self.coming)
-        return Outcome(path.name, action, f"{said} {answers}".strip()), chapter
+        return ImportResult(path.name, action, f"{said} {answers}".strip()), chapter
 
     def _match(self, content: ChapterContent) -> Chapter | None:
         if content.slug in self._repeated_ids:
@@ -310,7 +310,7 @@ def _save_chapter(
     return saving.saved(save, renderings)
 
 
-def _refresh(chapter: Chapter, by: User | None, coming: Coming) -> Outcome:
+def _refresh(chapter: Chapter, by: User | None, coming: Coming) -> ImportResult:
     """Publish a new revision of unchanged files only where the renderer is newer."""
     current = chapter.current_revision
     rendered_anew = False
@@ -319,8 +319,10 @@ def _refresh(chapter: Chapter, by: User | None, coming: Coming) -> Outcome:
         rendered_anew = True
     message = "Rendered again by the newer renderer." if rendered_anew else ""
     if _hash_now(chapter) != chapter.imported_content_hash:
-        return Outcome(chapter.slug, Action.KEPT, f"{message} {EDITED_TEXT}".strip())
-    return Outcome(chapter.slug, Action.UPDATED if rendered_anew else Action.UNCHANGED, message)
+        return ImportResult(chapter.slug, Action.KEPT, f"{message} {EDITED_TEXT}".strip())
+    return ImportResult(
+        chapter.slug, Action.UPDATED if rendered_anew else Action.UNCHANGED, message
+    )
 
 
 def _hash_now(chapter: Chapter) -> str:

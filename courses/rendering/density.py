@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .markdown_lint import Finding
+from .markdown_lint import LintMessage
 
 SIGNS_PER_PARAGRAPH: Final = 1_000
 """Fifty times what the longest paragraph of mathematics has; a fifth of a second."""
@@ -17,7 +17,7 @@ SEARCHED_FOR: Final = "[<$"
 _FENCE: Final = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 
 
-def too_dense(text: str) -> Finding | None:
+def too_dense(text: str) -> LintMessage | None:
     """Return the message for the first paragraph with too many such characters, or None."""
     counts = dict.fromkeys(SEARCHED_FOR, 0)
     offset = begin = 0
@@ -33,7 +33,7 @@ def too_dense(text: str) -> Finding | None:
             for sign in SEARCHED_FOR:
                 counts[sign] += line.count(sign)
                 if counts[sign] > SIGNS_PER_PARAGRAPH:
-                    return Finding(begin, _message(sign))
+                    return LintMessage(begin, _message(sign))
         offset += len(line)
     return None
 

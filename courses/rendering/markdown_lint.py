@@ -56,7 +56,7 @@ _LIKELY_BULLET = re.compile("(?:[\u2013\u2014o\u00a7]\t|[\u2013\u2014] |o {2,})"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LintMessage:
     """A mistake at `offset` (characters, from 0) of the Markdown text."""
 
     offset: int

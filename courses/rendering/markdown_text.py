@@ -22,7 +22,7 @@ from pymdownx.highlight import Highlight
 
 from courses.rendering.clean import clean_html
 from courses.rendering.github import MAX_NESTING, github_parser
-from courses.rendering.markdown_lint import Finding
+from courses.rendering.markdown_lint import LintMessage
 from courses.rendering.markdown_tree import ConvertedText, TreeBuilder
 from courses.rendering.model import too_long
 from courses.rendering.source_map import SourceLines
@@ -54,7 +54,7 @@ class _GitHubParser(BlockParser):
         self.single_paragraph = True
 
     def start(self, name: str, converted: ConvertedText) -> None:
-        """Set the next text, and where to record its findings."""
+        """Set the next text, and where to record its messages."""
         self._prefix, self._converted = slugify(name, "-") or "text", converted
 
     def parseDocument(self, lines: Iterable[str]) -> ElementTree:
@@ -63,7 +63,7 @@ class _GitHubParser(BlockParser):
         tokens = self._github.parse(text, env)
         inner = [child for token in tokens for child in token.children or ()]
         if any(token.level >= MAX_NESTING - 1 for token in tokens + inner):
-            self._converted.findings.append(Finding(0, TOO_DEEP))
+            self._converted.messages.append(LintMessage(0, TOO_DEEP))
         builder = TreeBuilder(
             converted=self._converted,
             source=SourceLines(text),
@@ -121,11 +121,11 @@ class TextRenderer:
         self._md.treeprocessors.register(_HeadingIds(self._md), "learnml-heading-ids", 4)
 
     def convert(self, name: str, text: str, inline: bool) -> ConvertedText:
-        """Convert one text; mistakes go into its findings, nothing is raised for them."""
+        """Convert one text; mistakes go into its messages, nothing is raised for them."""
         converted = ConvertedText()
         if len(text) > MAX_TEXT_CHARACTERS:
-            converted.findings.append(
-                Finding(MAX_TEXT_CHARACTERS, too_long(len(text), MAX_TEXT_CHARACTERS))
+            converted.messages.append(
+                LintMessage(MAX_TEXT_CHARACTERS, too_long(len(text), MAX_TEXT_CHARACTERS))
             )
             return converted
         self._parser.start(name, converted)
@@ -133,7 +133,7 @@ class TextRenderer:
         try:
             html = self._md.convert(text)
         except RecursionError:
-            converted.findings.append(Finding(0, TOO_DEEP))
+            converted.messages.append(LintMessage(0, TOO_DEEP))
             return converted
         converted.html = clean_html(html)
         if inline:
@@ -149,7 +149,7 @@ class TextRenderer:
             converted.html = inner
             return
         second = re.search(r"\n[ \t]*\n\s*(?=\S)", text)
-        converted.findings.append(Finding(second.end() if second else 0, ONE_PARAGRAPH))
+        converted.messages.append(LintMessage(second.end() if second else 0, ONE_PARAGRAPH))
 
 
 def slugify(value: str, separator: str) -> str:

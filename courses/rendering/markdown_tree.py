@@ -13,7 +13,7 @@ from courses.rendering.markdown_lint import (
     FENCE,
     NO_ALT,
     UNUSED_FOOTNOTE,
-    Finding,
+    LintMessage,
     address_message,
     html_addresses,
     lint_bullets,
@@ -52,7 +52,7 @@ class ConvertedText:
 
     html: str = ""
     formulas: list[PlacedFormula] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    messages: list[LintMessage] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
 
 
@@ -117,7 +117,7 @@ class TreeBuilder:
             parent.text = (parent.text or "") + text
 
     def _find(self, offset: int, message: str) -> None:
-        self.converted.findings.append(Finding(offset, message))
+        self.converted.messages.append(LintMessage(offset, message))
 
     def _line_start(self, token: Token) -> int:
         return self.source.start(token.map[0]) if token.map else 0

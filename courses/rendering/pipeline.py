@@ -49,7 +49,7 @@ def render_all(sources: Mapping[str, Source]) -> Rendered:
         else:
             dense = too_dense(text)
             converted[name] = (
-                ConvertedText(findings=[dense])
+                ConvertedText(messages=[dense])
                 if dense
                 else renderer.convert(name, text, source.kind == "inline_markdown")
             )
@@ -91,7 +91,7 @@ def _bare(formula: Formula, results: Results) -> tuple[str, list[tuple[int, str]
 
 def _fill(text: ConvertedText, results: Results) -> tuple[str, list[tuple[int, str]]]:
     """Insert the formulas into a text; return its errors with their offsets in the Markdown."""
-    found = [(finding.offset, finding.message) for finding in text.findings]
+    found = [(each.offset, each.message) for each in text.messages]
     by_token: dict[str, str] = {}
     for placed in text.formulas:
         result = results[placed.formula]

@@ -150,9 +150,9 @@ def test_files_that_rename_carry_them_and_files_that_delete_say_how_many(
     text = file.read_text()
     assert text.count("key: which\n") == 1
     file.write_text(text.replace("key: which\n", "key: which-one\n"))
-    outcome = load_course(course_files).outcomes[1]
-    assert outcome.action is Action.UPDATED
-    assert "The key “which” is “which-one” now. 1 learner has answered it" in outcome.message
+    result = load_course(course_files).results[1]
+    assert result.action is Action.UPDATED
+    assert "The key “which” is “which-one” now. 1 learner has answered it" in result.message
     assert done(learner) == 3
     assert Question.objects.get(key="which-one").history.count() == 2
     begin = file.read_text().index("- key: root\n")
@@ -160,9 +160,9 @@ def test_files_that_rename_carry_them_and_files_that_delete_say_how_many(
     end = rest.find("\n- key:", 1)
     after = rest[end + 1 :] if end > 0 else rest[rest.index("\nsummary_text") + 1 :]
     file.write_text(file.read_text()[:begin] + after)
-    outcome = load_course(course_files).outcomes[1]
-    assert outcome.action is Action.UPDATED, outcome.message
-    assert "1 learner has answered the question “root”, which is gone" in outcome.message
+    result = load_course(course_files).results[1]
+    assert result.action is Action.UPDATED, result.message
+    assert "1 learner has answered the question “root”, which is gone" in result.message
 
 
 @pytest.mark.parametrize("kind", ["ordering", "matching"])

@@ -16,7 +16,7 @@ from django.urls import reverse
 from courses import services
 from courses.content.errors import FileError
 from courses.content.exporter import export_course
-from courses.content.importer import Action, Report, load_course
+from courses.content.importer import Action, ImportReport, load_course
 from courses.management.commands.check_course import check_course
 from courses.management.commands.load_course import LIBRARY
 from courses.models import (
@@ -46,8 +46,8 @@ def replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-def outcome(report: Report, name: str) -> tuple[Action, str]:
-    (found,) = (one for one in report.outcomes if one.name == name)
+def outcome(report: ImportReport, name: str) -> tuple[Action, str]:
+    (found,) = (one for one in report.results if one.name == name)
     return found.action, found.message
 
 
@@ -176,12 +176,12 @@ def test_a_chapter_renamed_in_its_file_stays_the_same_chapter(
         Action.UPDATED,
         "Its address was rows; what leads there now comes to lines.",
     )
-    assert {one.name for one in report.outcomes} == {"tiny-course", "lines", "columns"}
+    assert {one.name for one in report.results} == {"tiny-course", "lines", "columns"}
     assert list(Chapter.objects.values_list("slug", flat=True)) == ["lines", "columns"]
     assert Chapter.objects.get(slug="lines").pk == rows.pk
     assert QuizAttempt.objects.filter(chapter=rows).exists()
     assert client.get(CHAPTER_URL)["Location"] == NEW_URL
-    assert all(one.action is Action.UNCHANGED for one in load_course(course_files).outcomes)
+    assert all(one.action is Action.UNCHANGED for one in load_course(course_files).results)
 
 
 @pytest.mark.django_db
@@ -199,7 +199,7 @@ def test_a_chapter_renamed_in_the_admin_is_not_imported_again(
     if touched:
         replace(path, "minutes: ", "minutes: 1")
     report = load_course(course_files)
-    kept = [one for one in report.outcomes if one.action is Action.KEPT]
+    kept = [one for one in report.results if one.action is Action.KEPT]
     assert {one.name for one in kept} == {"tiny-course", "rows" if touched else "lines"}
     assert set(Chapter.objects.values_list("slug", flat=True)) == {"lines", "columns"}
 
@@ -213,7 +213,7 @@ def test_a_renamed_course_is_not_imported_again(tiny_course: Course, course_file
     tiny_course.refresh_from_db()
     tiny_course.slug = "third-course"
     tiny_course.save()
-    assert load_course(renamed).outcomes[0].action is Action.KEPT
+    assert load_course(renamed).results[0].action is Action.KEPT
     assert Course.objects.count() == 1
     assert Chapter.objects.count() == 2
 

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from courses.content.importer import Action, Report, load_course
+from courses.content.importer import Action, ImportReport, load_course
 from courses.models import Chapter, ChapterRevision, Choice, Course, Formula
 from courses.services import publish_chapter, publish_or_check
 
@@ -21,8 +21,8 @@ from .conftest import TINY
 pytestmark = pytest.mark.django_db
 
 
-def actions(report: Report) -> dict[str, Action]:
-    return {outcome.name: outcome.action for outcome in report.outcomes}
+def actions(report: ImportReport) -> dict[str, Action]:
+    return {result.name: result.action for result in report.results}
 
 
 def edit(folder: Path, name: str, old: str, new: str) -> None:
@@ -109,7 +109,7 @@ def test_a_chapter_no_longer_listed_stays_and_the_report_says_so(course_files: P
     edit(course_files, "course.yaml", "- columns\n", "")
     report = load_course(course_files)
     assert actions(report)["columns"] is Action.KEPT
-    assert "no longer lists this chapter" in report.outcomes[-1].message
+    assert "no longer lists this chapter" in report.results[-1].message
     assert Chapter.objects.get(slug="columns").published
 
 
@@ -243,7 +243,7 @@ def test_an_edit_of_the_courses_fields_is_reported_too(course_files: Path) -> No
     Course.objects.update(title="Mine")
     report = load_course(course_files)
     assert actions(report)["tiny-course"] is Action.KEPT
-    assert "edited in the admin" in report.outcomes[0].message
+    assert "edited in the admin" in report.results[0].message
 
 
 def test_an_edit_exported_into_the_files_is_no_conflict(course_files: Path) -> None:

@@ -266,7 +266,7 @@ def _short(value: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class TimelinePhase:
     """One measured phase with its position on the time line."""
 
     phase: str
@@ -276,12 +276,12 @@ class Phase:
 
 
 @register.filter
-def timeline(timings: Sequence[Mapping[str, Any]]) -> list[Phase]:
+def timeline(timings: Sequence[Mapping[str, Any]]) -> list[TimelinePhase]:
     """Lay phases end to end over a width of 100, each at least 0.5 wide to be visible."""
     total = sum(float(timing["ms"]) for timing in timings) or 1.0
     phases, x = [], 0.0
     for timing in timings:
         width = max(0.5, 99.0 * float(timing["ms"]) / total)
-        phases.append(Phase(str(timing["phase"]), float(timing["ms"]), round(x, 2), width))
+        phases.append(TimelinePhase(str(timing["phase"]), float(timing["ms"]), round(x, 2), width))
         x += width
-    return [Phase(p.phase, p.ms, p.x, round(min(p.width, 100 - p.x), 2)) for p in phases]
+    return [TimelinePhase(p.phase, p.ms, p.x, round(min(p.width, 100 - p.x), 2)) for p in phases]

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from courses.content.errors import FileError
 from courses.content.files import COURSE_FILE, read_course, read_folder
-from courses.content.importer import Action, Report, load_course
+from courses.content.importer import Action, ImportReport, load_course
 from courses.content.matching import repeated_ids
 
 LIBRARY = Path(__file__).resolve().parents[2] / "library"
@@ -55,16 +55,16 @@ class Command(BaseCommand):
                 failed.append(str(error))
                 continue
             self._say(folder, report)
-            failed += [outcome.message for outcome in report.failed]
+            failed += [result.message for result in report.failed]
         if failed:
             raise CommandError("Not everything could be imported:\n" + "\n".join(failed))
 
-    def _say(self, folder: Path, report: Report) -> None:
-        if all(outcome.action is Action.UNCHANGED for outcome in report.outcomes):
+    def _say(self, folder: Path, report: ImportReport) -> None:
+        if all(result.action is Action.UNCHANGED for result in report.results):
             self.stdout.write(f"{folder.name}: nothing has changed.")
             return
-        for outcome in report.outcomes:
-            if outcome.action is Action.FAILED:
+        for result in report.results:
+            if result.action is Action.FAILED:
                 continue
-            text = f"{outcome.name}: {outcome.action.value}."
-            self.stdout.write(f"{text} {outcome.message}".rstrip())
+            text = f"{result.name}: {result.action.value}."
+            self.stdout.write(f"{text} {result.message}".rstrip())
