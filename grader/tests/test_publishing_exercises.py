@@ -573,6 +573,22 @@ def test_the_command_fails_with_the_reason(
         command("nothing")
 
 
+def test_the_command_that_is_interrupted_leaves_the_check_to_go_on(
+    loaded: Exercise,
+    broker: FakeBroker,
+    few_submissions: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grader.management.commands.publish_exercise.sleep", interrupt)
+    with pytest.raises(CommandError, match="The check of rmsnorm goes on") as error:
+        command("rmsnorm")
+    assert error.value.returncode == 130
+    assert services.record_check(found(broker.checks[0]))
+
+
 def test_the_command_need_not_wait(
     loaded: Exercise, broker: FakeBroker, few_submissions: Path
 ) -> None:

@@ -18,8 +18,8 @@ class Command(BaseCommand):
 
     help = (
         "Publish exercises once their checks have passed. Workers make the checks; this waits for "
-        "them and fails where an exercise was not published. One that passed and has not changed "
-        "since is published at once."
+        "them, and fails where an exercise was not published. Ctrl-C ends the waiting alone. One "
+        "that has passed and not changed since is published at once."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -33,7 +33,12 @@ class Command(BaseCommand):
         for slug in options["slug"]:
             answer = self._ask(slug)
             if answer is Answer.CHECKING and not options["no_wait"]:
-                answer = self._wait(slug)
+                try:
+                    answer = self._wait(slug)
+                except KeyboardInterrupt:
+                    raise CommandError(
+                        f"The check of {slug} goes on; the admin shows how it ends.", returncode=130
+                    ) from None
             self.stdout.write(f"{slug}: {answer.value}")
             if answer is Answer.REFUSED:
                 refused.append(f"{slug}: {_reason(slug)}")
