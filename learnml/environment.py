@@ -1,7 +1,7 @@
-"""The variables an operator may set, read strictly: a bad one is named in a sentence.
+"""The environment variables for operators, parsed strictly: errors name the variable.
 
-Knows nothing of Django, so that the supervisor can look at all of them before anything starts.
-An empty variable counts as one that is not set.
+Independent of Django, so that the supervisor can check all of them before anything starts. An empty
+variable counts as unset.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_SECONDS = 86_400.0
 MIN_SECRET_KEY_CHARACTERS = 50
 MIN_DIFFERENT_CHARACTERS = 5
 PLACEHOLDERS = ("change", "secret", "insecure", "example", "tests-only", "django-insecure")
-# What the site's own addresses begin with; a test compares them with the list of addresses.
+# First segments of the site's own URLs; a test compares them with the URL configuration.
 OWN_PATHS = frozenset(
     {"accounts", "admin", "api", "courses", "dashboard", "exercises", "favicon.ico", "healthz"}
     | {"math", "readyz", "run", "runs", "search", "static", "submissions", "theme"}
@@ -45,7 +45,7 @@ class BadSetting(Exception):
 
 
 class _Unusable(Exception):
-    """What the value should have been, for a sentence that begins with the variable."""
+    """The expected value, for a sentence that begins with the variable."""
 
 
 def whole(least: int, most: int) -> Parser:

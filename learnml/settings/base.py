@@ -56,10 +56,10 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "learnml.middleware.response_cache.ResponseCacheMiddleware",
-    # Static files are compressed beforehand; pages here, with padding against BREACH.
+    # For pages, with padding against BREACH; static files are compressed beforehand.
     "learnml.middleware.responses.CompressionMiddleware",
     "learnml.middleware.security.ContentSecurityPolicyMiddleware",
-    # Its own page needs the headers of those above, which compute nothing worth a limit.
+    # After those above, whose headers its error page needs and which compute little.
     "learnml.middleware.compute_limit.ComputeLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -74,7 +74,7 @@ MIDDLEWARE = [
     "learnml.middleware.request_size.RequestSizeMiddleware",
 ]
 
-# Where on its host the site is, such as /learn; empty at the root. Cookies go no further.
+# The path of the site on its host, such as /learn; empty at the root. Cookies are limited to it.
 FORCE_SCRIPT_NAME = script_name() or None
 _root = f"{FORCE_SCRIPT_NAME or ''}/"
 SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = _root
@@ -111,10 +111,10 @@ else:
             "NAME": DATA_DIR / "db.sqlite3",
             "CONN_MAX_AGE": 60,
             "OPTIONS": {
-                # A write waits for its turn instead of failing, and readers never wait.
+                # Writers wait for each other instead of failing, and readers never wait.
                 "transaction_mode": "IMMEDIATE",
                 "timeout": 20,
-                # What a browser was told is saved outlives a power cut: on disk at each commit.
+                # On disk at each commit: a save that was confirmed survives a power cut.
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
             },
         }
@@ -125,14 +125,14 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = read("REDIS_URL", "")
 QUEUE_SOCKET = read("LEARNML_QUEUE_SOCKET", "") or str(queue_socket_path(DATA_DIR))
 BROKER_URL = REDIS_URL or f"redis+socket://{QUEUE_SOCKET}?virtual_host=0"
-# Not the queue's server: workers reach that, and here is what limits sign-ins and calls.
+# Not the queue's server, which workers reach: it holds the counters of rate limits.
 CACHE_URL = read("LEARNML_CACHE_URL", "")
 CACHES = {
     "default": {
         "BACKEND": "learnml.cache.TolerantRedisCache",
         "LOCATION": CACHE_URL or f"unix://{cache_socket_path(DATA_DIR)}",
         "KEY_PREFIX": "learnml",
-        # Raised when values are written in another way.
+        # Incremented when the format of values changes.
         "VERSION": 2,
         "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
     }
@@ -141,7 +141,7 @@ CACHES = {
 # --- accounts --------------------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = [
     "learnml.accounts.backend.AccountBackend",
-    # The two before it, for sessions that began with them: the first refuses for them too.
+    # Both former backends, for existing sessions: the first one refuses for them too.
     "django.contrib.auth.backends.ModelBackend",
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
@@ -166,7 +166,7 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "courses:dashboard"
 LOGOUT_REDIRECT_URL = "courses:home"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
-# Whoever has such a name seems to speak for the site. Accounts made on the server may have them.
+# Names that seem to speak for the site. Accounts created on the server may have them.
 ACCOUNT_USERNAME_BLACKLIST = [
     *("admin", "administrator", "learnml", "moderator", "operator", "root", "staff"),
     *("superuser", "support", "system"),
@@ -175,8 +175,8 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = read("LEARNML_EMAIL_VERIFICATION", "none")
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[LearnML] "
 ACCOUNT_PREVENT_ENUMERATION = "strict"
-# Of one address within five minutes: a class of 300 comes in at once, with a slip of the finger
-# for each. Those for each account are in learnml/accounts/rates.py and no settings.
+# Per address within five minutes: a class of 300 signs in at once, with a typo each. Limits per
+# account are not settings: they are in learnml/accounts/rates.py.
 WRONG_PASSWORDS_PER_FIVE_MINUTES = read("LEARNML_WRONG_PASSWORDS_PER_FIVE_MINUTES", 300)
 ACCOUNT_RATE_LIMITS = rates(
     sign_ups=read("LEARNML_SIGN_UPS_PER_FIVE_MINUTES", 1000),
@@ -184,9 +184,9 @@ ACCOUNT_RATE_LIMITS = rates(
     wrong_passwords=WRONG_PASSWORDS_PER_FIVE_MINUTES,
     resets=read("LEARNML_PASSWORD_RESETS_PER_FIVE_MINUTES", 300),
 )
-# See NUM_PROXIES below; these are the rate limits of signing in.
+# For the rate limits of signing in; see NUM_PROXIES below.
 ALLAUTH_TRUSTED_PROXY_COUNT = read("LEARNML_PROXIES", 0)
-# The proxy in front sets X-Request-ID; without one anybody could.
+# Whether the proxy in front sets X-Request-ID; without one anybody could.
 REQUEST_ID_FROM_PROXY = read("LEARNML_PROXIES", 0) > 0
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
@@ -202,9 +202,9 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = read("LEARNML_STATIC_ROOT", str(DATA_DIR / "static"))
 # How long files that an update replaced are kept for pages that are still open.
 FORMER_FILES_DAYS = read("LEARNML_FORMER_FILES_DAYS", 14)
-# A former release's files may be kept by browsers for good as well.
+# Browsers may cache files of former releases forever too.
 WHITENOISE_IMMUTABLE_FILE_TEST = r"\.[0-9a-f]{12}\.\w+$"
-# Of no use to other sites' scripts.
+# Not for scripts of other sites.
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -216,7 +216,7 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
-# Django 6 reads the same name and shape; the middleware goes when the floor becomes 6.2.
+# Same name and format as in Django 6; the middleware goes once 6.2 is required.
 CSRF_FAILURE_VIEW = "learnml.errors.forged"
 SECURE_CSP = {
     "default-src": ["'none'"],
@@ -231,19 +231,19 @@ SECURE_CSP = {
 }
 # A request body above this is refused before it is parsed: sources are at most 64 KB.
 MAX_BODY_BYTES = 1024 * 1024
-# Save a form of the admin, sent by somebody who may edit: those of long chapters are larger. Above
-# what a chapter may have, so that a form that has too much can be shown again and say so.
+# Except for forms of the admin, from its users: those of long chapters are larger. Above the limit
+# for chapters, so that a form with too much can be shown again with its error.
 MAX_ADMIN_BODY_BYTES = 16 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_ADMIN_BODY_BYTES
-# Of a chapter with as many parts as it may have, eleven fields each, there are a third of these.
+# Three times the fields of the largest chapter allowed, with eleven for each part.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 30_000
 
-# After so much processor time a request is ended. The longest of ours take a tenth of that.
+# Processor time after which a request is ended. The slowest pages take a tenth of that.
 REQUEST_COMPUTE_LIMIT_SECONDS = read("LEARNML_REQUEST_COMPUTE_LIMIT_SECONDS", 10.0)
 
 # --- pages: limits for one address -------------------------------------------------------------
 SEARCHES_PER_MINUTE = read("LEARNML_SEARCHES_PER_MINUTE", 600)
-# Of visitors too, each of whom gets a session and rows with the first answer.
+# For visitors too: the first answer creates a session and rows.
 ANSWERS_PER_MINUTE = read("LEARNML_ANSWERS_PER_MINUTE", 600)
 
 # --- REST API --------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ REST_FRAMEWORK = {
     },
     # How many proxies set X-Forwarded-For; with 0 the header, which anyone can send, is ignored.
     "NUM_PROXIES": read("LEARNML_PROXIES", 0),
-    # The format of an answer is never chosen by the address.
+    # The URL never selects the format of a response.
     "URL_FORMAT_OVERRIDE": None,
 }
 SPECTACULAR_SETTINGS = {
@@ -327,36 +327,36 @@ GRADING = {
     # The workers read the same variable.
     "HEARTBEAT_INTERVAL_SECONDS": read("LEARNML_HEARTBEAT_SECONDS", 5),
     "MAX_GRADING_ATTEMPTS": 3,
-    # How often nodes that lost their device may give a job back; that costs no attempt.
+    # How often nodes that lost their device may return a job; that costs no attempt.
     "MAX_RETURNS": 5,
-    # Before a job that was given back twice goes out again, then doubling: a node whose only device
-    # just failed would take it again and again until it notices, and the job be given up.
+    # Pause after a job was returned twice, then doubling: a node whose only device just failed
+    # would take it again and again until it notices, and the job would be given up.
     "RETURN_PAUSE_SECONDS": 15,
     "SWEEP_INTERVAL_SECONDS": read("LEARNML_SWEEP_INTERVAL_SECONDS", 15),
     "OUTBOX_INTERVAL_SECONDS": read("LEARNML_OUTBOX_INTERVAL_SECONDS", 5),
     "OUTBOX_BATCH_SIZE": 100,
     "SUBMISSIONS_PER_MINUTE": read("LEARNML_SUBMISSIONS_PER_MINUTE", 30),
     "MAX_OPEN_SUBMISSIONS_PER_LEARNER": read("LEARNML_MAX_OPEN_SUBMISSIONS", 5),
-    # More than one, so that a worker has the next at hand while a verdict is recorded.
+    # More than one, so that a worker has the next one ready while a verdict is recorded.
     "JOBS_ON_QUEUE_PER_LEARNER": read("LEARNML_JOBS_ON_QUEUE_PER_LEARNER", 2),
     "REGRADES_ON_QUEUE": 20,
     "MAX_REGRADE_SUBMISSIONS": 1000,
     "TOKEN_LIFETIME_DAYS": 90,
-    # Off: kernels of the CuPy track are graded by what they compute on a processor, not timed.
+    # Off: kernels of the CuPy track are graded on a processor, by their results, and not timed.
     "CUPY_REQUIRES_DEVICE": read("LEARNML_CUPY_REQUIRES_DEVICE", False),
-    # On top of the queue's own redelivery: how long a sent job may stay unclaimed.
+    # How long a sent job may stay unclaimed, on top of the queue's own redelivery.
     "RESEND_MARGIN_SECONDS": read("LEARNML_RESEND_MARGIN_SECONDS", 60),
     # Runs that a learner waits for: of public cases, and of a chapter's listings.
     "RUNS_PER_MINUTE": read("LEARNML_RUNS_PER_MINUTE", 20),
     "RUN_WAIT_SECONDS": read("LEARNML_RUN_WAIT_SECONDS", 60),
-    # More than a run may take, at most ten seconds, and the way of its answer.
+    # Longer than a run of at most ten seconds, and the delivery of its answer.
     "RUN_SILENCE_SECONDS": read("LEARNML_RUN_SILENCE_SECONDS", 25),
-    # Without the name, for those who grade it; 0 deletes it with the account.
+    # Graded work of deleted accounts, without names; 0 deletes it with the account.
     "DELETED_WORK_DAYS": read("LEARNML_DELETED_WORK_DAYS", 30),
     "DELETED_WORK_INTERVAL_SECONDS": 600,
     "RUN_RETENTION_HOURS": read("LEARNML_RUN_RETENTION_HOURS", 24),
 }
-# The longest that any worker may have.
+# The longest of any worker.
 QUEUE_HARD_TIME_LIMIT_SECONDS = read(
     "LEARNML_TASK_TIME_LIMIT_SECONDS", None
 ) or hard_time_limit_seconds(QUEUE_GPU)

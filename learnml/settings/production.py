@@ -13,7 +13,7 @@ SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_SSL_REDIRECT = read("LEARNML_SSL_REDIRECT", True)
 SECURE_HSTS_SECONDS = read("LEARNML_HSTS_SECONDS", 31_536_000)
-# Only the operator knows whether every subdomain speaks HTTPS; Django's checks would insist.
+# Only the operator knows whether all subdomains support HTTPS; Django's checks would insist.
 SECURE_HSTS_INCLUDE_SUBDOMAINS = read("LEARNML_HSTS_SUBDOMAINS", False)
 SECURE_HSTS_PRELOAD = read("LEARNML_HSTS_PRELOAD", False)
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
@@ -31,6 +31,6 @@ EMAIL_HOST_PASSWORD = read("LEARNML_EMAIL_PASSWORD", "")
 _security = read("LEARNML_EMAIL_SECURITY", "none")
 EMAIL_USE_TLS = _security == "starttls"
 EMAIL_USE_SSL = _security == "tls"
-# Somebody waits for the page meanwhile.
+# Short: somebody is waiting for the page.
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = read("LEARNML_EMAIL_FROM", "learnml@localhost")
