@@ -19,6 +19,7 @@ from courses.figures.base import Choice, Range, View, initial_state
 from courses.figures.numbers import shown
 from tests.node_tools import build_static
 from tests.platform.instance import PROJECT
+from tests.tiers import examples
 
 STATIC = PROJECT / "static"
 GENERATED = ("js/chapter.js", "js/chapter-with-figures.js", "css/chapter.css")
@@ -36,7 +37,7 @@ SAMPLES: dict[str, list[dict[str, Any]]] = {
     ],
     "universal-approximation": [{}, {"function": "abs", "activation": "square", "units": 20}],
 }
-STATES_OF_EACH = 8
+STATES_OF_EACH = examples(8)
 # Of what a chapter with figures is sent beyond one without, and of the style sheet.
 MOST_BYTES = 12_000
 CASES = [(name, given) for name, samples in SAMPLES.items() for given in samples]

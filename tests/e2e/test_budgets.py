@@ -19,6 +19,7 @@ from tests.e2e.measured import Visit, scroll_through, visit
 from tests.platform.instance import Instance
 
 pytestmark = [pytest.mark.browser, pytest.mark.services]
+EXERCISE_PATH = "/exercises/rmsnorm/"
 SHIFT = 0.02
 PAINT_MS = 1500.0
 # The paint is a time on a machine that does other things too: what those take of it is left out,
@@ -161,8 +162,19 @@ def _assert_axe_finds_nothing(
     assert found == []
 
 
+IN_EVERY_RUN = {"exercise", "verdict", "dashboard", "sign in", "search"}
+ANOTHER = pytest.mark.long("Pages made of the same parts are looked at in every run.")
+
+
 # The chapters come below: answered, narrow, and without an account.
-@pytest.mark.parametrize("name", [name for name in PAGES if not name.startswith("chapter")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in IN_EVERY_RUN else ANOTHER)
+        for name in PAGES
+        if not name.startswith("chapter")
+    ],
+)
 def test_axe_finds_nothing(reader: Page, site: Site, name: str) -> None:
     reader.goto(site.path(PAGES[name]), wait_until="networkidle")
     assert_accessible(reader)
@@ -173,7 +185,9 @@ def test_axe_finds_nothing_on_a_wrong_verdict(reader: Page, site: Site) -> None:
     assert_accessible(reader)
 
 
-@pytest.mark.parametrize("path", [CHAPTER_PATH, "/exercises/rmsnorm/", "{wrong}"])
+@pytest.mark.parametrize(
+    "path", [CHAPTER_PATH, *(pytest.param(p, marks=ANOTHER) for p in (EXERCISE_PATH, "{wrong}"))]
+)
 def test_axe_finds_nothing_in_a_narrow_window(reader: Page, site: Site, path: str) -> None:
     reader.set_viewport_size({"width": 360, "height": 700})
     try:
@@ -201,7 +215,13 @@ def stranger(chromium: Browser, site: Site) -> Iterator[BrowserContext]:
     context.close()
 
 
-@pytest.mark.parametrize("path", ["/", CHAPTER_PATH, "/exercises/rmsnorm/", "/accounts/signup/"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "/accounts/signup/"),
+        *(pytest.param(path, marks=ANOTHER) for path in (CHAPTER_PATH, EXERCISE_PATH)),
+    ],
+)
 def test_axe_finds_nothing_without_an_account(stranger: BrowserContext, path: str) -> None:
     page = stranger.new_page()
     page.goto(path, wait_until="networkidle")

@@ -17,7 +17,10 @@ from tests.faults.platform import QUICK, SLOWNESS
 from tests.platform.client import Client, chapter_listing
 from tests.platform.instance import Instance, wait_for
 
-pytestmark = pytest.mark.services
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.long("test_steps.py kills a part at each step of a grading in every run."),
+]
 
 MakeInstance = Callable[..., Instance]
 # The long form, 200 submissions: LEARNML_FAULT_SUBMISSIONS=200 ./run test tests/faults
