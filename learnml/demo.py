@@ -49,8 +49,8 @@ def make_demo_accounts(password: str = "") -> DemoAccounts | None:
     if users.exists():
         return None
     password = password or random_password()
-    # Hashing is slow by design: one hash serves the three accounts of one password, and nobody
-    # waits for it to write.
+    # Hashing is slow by design: once for the three accounts of one password, and outside of the
+    # transaction.
     hashed = make_password(password)
     with transaction.atomic():
         if users.exists():

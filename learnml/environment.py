@@ -115,7 +115,7 @@ def _origins(text: str) -> list[str]:
 
 def _script_name(text: str) -> str:
     name = text.rstrip("/")
-    # Never one of the site's own: of /admin/admin/ nobody could tell which is which.
+    # Not one of the site's own paths: /admin/admin/ would be ambiguous.
     if not _SCRIPT_NAME.fullmatch(name) or name.split("/")[1] in OWN_PATHS:
         raise _Unusable(
             "a path such as /learn, with a first part that no address of the site begins with"

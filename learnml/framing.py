@@ -115,8 +115,8 @@ class Receiving:
                 self._trailers = end
             else:
                 self._next_chunk = end + int(size[1], 16) + 2 * len(_LINE_END)
-        # The line's own end and an empty line, with other lines between them or without. Too many
-        # are not searched again with each that comes: whoever parses them refuses them.
+        # The end of the last chunk's line and an empty line, with or without trailers between them.
+        # Too many trailers are not searched repeatedly: the parser refuses them.
         too_many = len(held) - self._trailers > MAX_HEADER_BYTES
         return too_many or held.find(_HEADERS_END, self._trailers) >= 0
 

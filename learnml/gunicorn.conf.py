@@ -53,8 +53,8 @@ def worker_exit(server, worker):  # type: ignore[no-untyped-def]
     """Run as the last thing in a process that answers requests."""
     error = sys.exc_info()[1]
     if isinstance(error, SystemExit) and error.code == 0:
-        # What threads are still answering; the first process does not wait for long.
+        # Wait for running requests; the arbiter does not wait for long.
         worker.tpool.shutdown(wait=True)
         logging.shutdown()
-        # To take the interpreter apart, object by object, takes seconds and is of no use.
+        # Tearing down the interpreter takes seconds and serves no purpose.
         os._exit(0)

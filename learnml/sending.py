@@ -51,7 +51,7 @@ class PatientSocket:
         self._socket = connection
         self._room = room
         self._unsent = bytearray()
-        # What is asked for most is found at once.
+        # The most frequent attributes, without __getattr__.
         self.recv, self.fileno = connection.recv, connection.fileno
 
     def __getattr__(self, name: str) -> Any:

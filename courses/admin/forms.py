@@ -100,7 +100,7 @@ class FormulaForm(KeyedForm):
 
 class QuestionForm(KeyedForm):
     part = "questions"
-    # What a kind cannot do without, by field.
+    # Required fields by kind.
     needed: ClassVar[dict[str, tuple[str, ...]]] = {
         "numeric": ("answer", "tolerance"),
         "output": ("language", "code", "output"),
@@ -138,7 +138,7 @@ class FigureForm(forms.ModelForm):
 
 
 class HintForm(forms.ModelForm):
-    # What a program prints may have several lines.
+    # Output may have several lines.
     value = ExactTextField(
         widget=AdminTextareaWidget(attrs={"rows": 2}),
         max_length=500,

@@ -105,7 +105,7 @@ class AccountAdmin(FoldedSearchMixin, ShortWritesMixin, UserAdmin):  # type: ign
         return self._may_manage(request, obj) and not is_last_operator(obj)
 
     def _may_manage(self, request: HttpRequest, account: User) -> bool:
-        # What is kept of a deleted account goes by itself, and is nobody's to sign in with.
+        # Remains of deleted accounts expire by themselves, and cannot sign in.
         is_deleted = DeletedAccount.objects.filter(user=account).exists()
         return not is_deleted and rights.may_manage_account(_person(request), account)
 

@@ -149,8 +149,8 @@ def _tried(request: Any, act: Callable[[], HttpResponseBase]) -> HttpResponseBas
         except Stale:
             continue
         except IntegrityError:
-            # Somebody took the name after it was found free: the form says so when it is
-            # validated anew. Anything else stays what it is.
+            # The name was taken after the check: validating again reports it. Other errors are
+            # raised.
             if number:
                 raise
     raise changes_too_often()

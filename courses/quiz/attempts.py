@@ -26,8 +26,8 @@ def answer_question(
     """
     attempt = _record(learner, revision, question_key, given)
     if attempt.correct:
-        # After the attempt is committed: of two last questions answered at once, whoever looks
-        # second sees both.
+        # After the attempt is committed: of two final answers at once, the later check sees
+        # both.
         meet_quiz_if_done(learner, revision.chapter)
     return attempt
 

@@ -30,11 +30,11 @@ _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾", "0123456789+-()", 
 _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
 _RAISED_RUN = re.compile(f"[{''.join(_RAISED)}]+")
 _BUILT_FRACTION = re.compile(rf"([⁰¹²³⁴⁵⁶⁷⁸⁹]+)[\u2044/]([{''.join(_LOWERED)}]+)")
-# What is one number of two is marked until it is known what stands before it.
+# Marks fractions until it is known whether a whole number precedes them.
 _BEGIN, _END = "\x02", "\x03"
 _FRACTION = re.compile(rf"(?P<whole>(?<![0-9.,])[0-9]+ ?)?{_BEGIN}(?P<value>[0-9]+/[0-9]+){_END}")
 _AFTER_A_VALUE = re.compile(rf"[0-9.,a-z){_END}] *$", re.IGNORECASE)
-# The letter x for a sign, where no number could be meant that begins with 0x.
+# The letter x as a times sign, unless it could be part of 0x.
 _TIMES_TEN = re.compile(r"(?<=[0-9.])(?<!^0)(?<![^0-9.]0) *[xX\u0445\u0425] *(?=10 *(?:\^|\*\*))")
 
 

@@ -106,7 +106,7 @@ class TreeBuilder:
         return element
 
     def _write(self, text: str) -> None:
-        # What is serialised takes "&lt;" for an entity that is there already.
+        # The serialiser would take "&lt;" for an existing entity.
         self._raw(text.replace("&", "&amp;"))
 
     def _raw(self, text: str) -> None:
@@ -251,7 +251,7 @@ class TreeBuilder:
         at = token.meta["at"]
         tex = token.content
         if self.in_cell:
-            # In a table \| stands for a bar, in TeX for a norm: a formula keeps what was written.
+            # In a table \| is an escaped bar, in TeX a norm: formulas keep their source.
             tex = self.source.text[self.places.offset(at) : self.places.offset(at + len(tex))]
             self._formula(tex, False, SourceMap([(0, self.places.offset(at))]), 0)
         else:

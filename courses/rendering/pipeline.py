@@ -15,10 +15,10 @@ from courses.rendering.model import Rendered, Source, SourceError
 from courses.rendering.places import source_error, with_line_feeds
 from courses.rendering.tex import Formula, FormulaError, render_formulas
 
-# As wide as this, a formula still fits into a line of a phone.
+# A formula of this width still fits in a line on a phone.
 MAX_UNBROKEN_CHARACTERS = 16
-# Longer without a place to break, a formula in a text is wider than the narrowest phone: there it
-# stands on a line of its own, which scrolls.
+# A longer unbreakable piece is wider than the narrowest phone: such a formula gets a scrollable
+# line of its own there.
 MAX_PIECE_CHARACTERS = 20
 CONTROL_CHARACTER = (
     "There is a control character here that no page can show. Delete it and type the text again."

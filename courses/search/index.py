@@ -26,7 +26,7 @@ PART_SHARE = 0.5
 LEAST_PREFIX_CHARACTERS = 2
 MOST_WORDS_OF_A_PREFIX = 60
 MAX_QUERY_WORDS = 12
-# A TeX query that stands in a formula as it is written outweighs loose words.
+# A verbatim match of a TeX query in a formula outweighs single words.
 WHOLE_TEX_FACTOR = 3.0
 
 

@@ -35,12 +35,12 @@ _GROUP = re.compile(r"(?<![\^_}A-Za-z])\{([^{}]*)\}")
 _ONE = r"(?:\\[A-Za-z]+|[A-Za-z]|[\d.]+)"
 _ONE_TOKEN = re.compile(_ONE)
 _INDEX = re.compile(rf"{_ONE}|[A-Za-z\d]+")
-# A name or number with what stands at it: in a fraction it needs no brackets.
+# A name or number with its indices and exponents: in a fraction it needs no brackets.
 _FACTOR = re.compile(rf"(?:\\partial\s*|√)?(?:{_ONE}|\w+)(?:[\^_]{_ONE})*")
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 DEEPEST_GROUP = 12
 _HAT = re.compile(r"\\hat\s*(?:\{(\w)\}|(\w))")
-# A brace that is printed, while those that group are read.
+# Placeholders for printed braces, while grouping ones are parsed.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _COMBINING_HAT = "\N{COMBINING CIRCUMFLEX ACCENT}"
 _COMMAND = re.compile(r"\\([A-Za-z]+)(\s*)")

@@ -127,7 +127,7 @@ def _suggestion(text: str, index: Index) -> str:
     changed = text
     found = list(words(text))
     if len(found) > MAX_QUERY_WORDS:
-        # Each is compared with the whole vocabulary; and nobody mistypes so many.
+        # Each is compared with the whole vocabulary, and so many are hardly all mistyped.
         return ""
     for word in reversed(found):
         if not index.near(word.word):

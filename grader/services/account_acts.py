@@ -114,7 +114,7 @@ def record_deletion(user: User, **detail: Any) -> None:
     actor = current_user()
     rights = {name: getattr(user, name) for name in RIGHTS}
     if actor is not None and actor.get_username() == user.get_username():
-        # No entry points to a row that is gone, or that nobody's name is to lead to.
+        # Entries never refer to rows that are deleted or made anonymous.
         actor = User(username=user.get_username())
     record_act(actor, AuditAction.ACCOUNT_DELETED, target_of(user), before=rights, **detail)
 

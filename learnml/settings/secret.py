@@ -54,7 +54,7 @@ def _keep(path: Path, text: str) -> None:
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(text)
-    # Linked when it is whole: nobody reads half a key, and of two writers one wins.
+    # Linked once complete: no reader sees half a key, and of two writers one wins.
     with contextlib.suppress(FileExistsError):
         os.link(draft, path)
     draft.unlink()
