@@ -1,4 +1,4 @@
-"""The author's forms: a good edit publishes, a mistake is refused where it is, nothing is half."""
+"""The admin's forms: a valid edit publishes, a mistake is reported at its field, all or nothing."""
 
 from __future__ import annotations
 

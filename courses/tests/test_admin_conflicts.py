@@ -1,4 +1,4 @@
-"""Two authors at one form: the second save is refused in words, and nothing typed is lost."""
+"""Edit conflicts: the second save is refused with a reason, and nothing typed is lost."""
 
 from __future__ import annotations
 

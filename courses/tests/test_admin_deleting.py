@@ -1,4 +1,4 @@
-"""Authors delete what no learner used; what learners used is kept, and the admin says why."""
+"""Deleting: allowed for unused content, refused with a reason once learners have answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys that answers hang on: how many learners there are is said; a renaming takes them along."""
+"""Answers follow renamed keys, and authors see how many learners have answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers over HTTP: each counted once, and nothing but answers counted."""
+"""Answers over HTTP: each is counted once, and nothing else is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files, database and files again: nothing is lost, nothing is written another way."""
+"""Round trips from files to the database and back: lossless and canonical."""
 
 from __future__ import annotations
 

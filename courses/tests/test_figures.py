@@ -1,4 +1,4 @@
-"""Figures as content: from files to the page and back, and what is said of a wrong one."""
+"""Figures as content: from files to the page and back, and errors in them."""
 
 from __future__ import annotations
 

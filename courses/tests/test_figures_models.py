@@ -1,4 +1,4 @@
-"""What a figure shows when it is moved is what Python computes: both models over many states."""
+"""The two implementations of each figure's model agree over many states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A course or chapter is known by its id: renamed, it is still the same, and found where it was."""
+"""Courses and chapters keep their identity and their former addresses when they are renamed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importing: only what changed, nothing half, authors' edits kept, errors with file and field."""
+"""Imports: only changes, all or nothing, authors' edits kept, errors with file and field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first chapter in a browser: at the usual widths nothing of it is cut off."""
+"""The first chapter in a browser: nothing is cut off at the usual widths."""
 
 from __future__ import annotations
 

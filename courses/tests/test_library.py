@@ -1,4 +1,4 @@
-"""The chapters that LearnML brings: formulas explain themselves, programs print what is said."""
+"""The library's chapters: symbols are explained, and programs print their stored output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links inside a chapter lead somewhere, or saving, importing and checking say which do not."""
+"""Links must resolve: saving, importing and checking report those that do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chapter that files can hold can be edited in the admin; what is too long is said in words."""
+"""Chapters as long as files may be can be edited in the admin; longer ones are refused."""
 
 from __future__ import annotations
 

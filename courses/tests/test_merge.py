@@ -1,4 +1,4 @@
-"""Signing up or in: what a session learned becomes the account's, once."""
+"""Signing up or in moves the session's progress to the account, once."""
 
 from __future__ import annotations
 

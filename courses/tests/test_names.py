@@ -1,4 +1,4 @@
-"""No account's name looks like another's, and a look-up by name ignores the case."""
+"""Account names are not confusable, and look-ups ignore the case."""
 
 from __future__ import annotations
 

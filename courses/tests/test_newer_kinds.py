@@ -1,4 +1,4 @@
-"""Orders, pairs and printed output: asked on the page, answered without script, edited in admin."""
+"""Ordering, matching and output questions: on the page, without scripts, and in the admin."""
 
 from __future__ import annotations
 

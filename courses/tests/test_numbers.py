@@ -1,4 +1,4 @@
-"""What learners type is read exactly, and tolerance has one meaning."""
+"""Numbers are parsed exactly, and tolerance has one definition."""
 
 from __future__ import annotations
 

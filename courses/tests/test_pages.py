@@ -1,4 +1,4 @@
-"""The pages: what they show, what they cost, how they are cached."""
+"""The pages: contents, number of queries, caching."""
 
 from __future__ import annotations
 

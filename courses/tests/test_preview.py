@@ -1,4 +1,4 @@
-"""A chapter that is not published: its authors see it as it would be, and nobody else does."""
+"""Unpublished chapters: previewed by their authors, hidden from everybody else."""
 
 from __future__ import annotations
 

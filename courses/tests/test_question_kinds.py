@@ -1,4 +1,4 @@
-"""Each kind of question reads what was sent, judges it, and says something useful."""
+"""Each kind of question parses and judges answers, and gives useful feedback."""
 
 from __future__ import annotations
 

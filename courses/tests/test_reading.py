@@ -1,4 +1,4 @@
-"""What the reading page offers beside its text: places, links, symbols, and the small addresses."""
+"""The reading page beside its text: outline, links, symbols, and small addresses."""
 
 from __future__ import annotations
 

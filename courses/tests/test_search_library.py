@@ -1,4 +1,4 @@
-"""The search over the real course: the best place first, every result a place that is there."""
+"""The search over the real course: best hits first, and every result has its anchor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saving in the admin holds the database as long as it writes; what comes in between wins."""
+"""Saving in the admin locks the database only while writing; concurrent saves win."""
 
 from __future__ import annotations
 

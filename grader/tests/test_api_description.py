@@ -1,4 +1,4 @@
-"""The OpenAPI document says everything that the API takes, and nothing that is for programmers."""
+"""The OpenAPI document describes all of the API, and nothing internal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of acts: what was, what is since, and where it came from; also of accounts."""
+"""The audit log: values before and after, and the origin of each act; also for accounts."""
 
 from __future__ import annotations
 

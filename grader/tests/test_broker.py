@@ -1,4 +1,4 @@
-"""Sending to a broker that is there, away, or silent: the time is bounded, the error one kind."""
+"""Sending to a broker that is up, down, or silent: bounded waits, one kind of error."""
 
 from __future__ import annotations
 

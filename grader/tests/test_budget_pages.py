@@ -1,4 +1,4 @@
-"""Pages and answers about an exercise of the CuPy track alone, with forward alone and a budget."""
+"""Pages and responses for a CuPy exercise with a forward pass only and a budget."""
 
 from __future__ import annotations
 

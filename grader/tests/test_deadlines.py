@@ -1,4 +1,4 @@
-"""When it was submitted decides whether a submission is late; nothing that comes later does."""
+"""The time of submission alone decides whether a submission is late."""
 
 from __future__ import annotations
 

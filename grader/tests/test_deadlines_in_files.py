@@ -1,4 +1,4 @@
-"""A deadline in an exercise's file: loaded, moved, and left alone where it was set by hand."""
+"""Deadlines in exercise files: loaded, moved, and left alone once set by hand."""
 
 from __future__ import annotations
 

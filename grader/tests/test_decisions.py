@@ -1,4 +1,4 @@
-"""What happens to a submission that is held for review."""
+"""Decisions on submissions that are held for review."""
 
 from __future__ import annotations
 

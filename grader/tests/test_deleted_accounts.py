@@ -1,4 +1,4 @@
-"""Work of a deleted account stays for graders for a while, with nothing that says whose it was."""
+"""Work of deleted accounts is kept for graders for a while, anonymously."""
 
 from __future__ import annotations
 

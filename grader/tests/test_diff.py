@@ -1,4 +1,4 @@
-"""Comparing two sources: right, shortest, and bounded whatever is compared."""
+"""Comparisons of sources: correct, shortest, and bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened to a submission, in order, and going on from where one was."""
+"""The events of a submission, in order, and resuming from one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercise's page: policy, downloads, comparing two submissions; and what verdicts say."""
+"""The exercise's page: policy, downloads, comparisons; and hints of verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a worker sends, the submission ends in a state with a page that can be read."""
+"""Whatever a worker sends, the submission ends in a state with a readable page."""
 
 from __future__ import annotations
 

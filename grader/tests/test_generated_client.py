@@ -1,4 +1,4 @@
-"""A client that a generator makes from the OpenAPI document filters, pages and writes."""
+"""A client generated from the OpenAPI document can filter, paginate and write."""
 
 from __future__ import annotations
 

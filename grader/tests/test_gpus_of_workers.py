@@ -1,4 +1,4 @@
-"""What a worker reports of its devices and of the limits of runs, kept, and shown to operators."""
+"""Workers' reports on devices and limits are stored and shown to operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A step of a derivation leads to the group of cases that tests it, as the known mistakes say."""
+"""Steps of a derivation link to the group that tests them, by the known mistakes."""
 
 from __future__ import annotations
 

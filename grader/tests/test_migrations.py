@@ -1,4 +1,4 @@
-"""Migrations keep what is there."""
+"""Migrations keep existing data."""
 
 from __future__ import annotations
 

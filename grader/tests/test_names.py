@@ -1,4 +1,4 @@
-"""A verdict comes before the name of its mistake, which only adds to it."""
+"""The names of mistakes arrive after the verdict, and only add to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each outcome has its label, text, tone and icon, and templates ask the table for them."""
+"""Each outcome has label, text, tone and icon, and templates take them from the table."""
 
 from __future__ import annotations
 

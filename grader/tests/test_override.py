@@ -1,4 +1,4 @@
-"""A grader's score holds over the grading's, and over every regrade."""
+"""A grader's score overrides the grading's, and survives every regrade."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two gradings are compared by what they gave for the same cases, in units."""
+"""Two gradings are compared by their results for the same cases, in units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was pasted into a source is marked wherever sources are shown, and offered repaired."""
+"""Pasted text in sources is marked wherever they are shown, and repairs are offered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An exercise is published by a check that workers make a few steps at a time."""
+"""Exercises are published by a check, which workers do a few steps at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Things that happen at once, on a database that threads really share."""
+"""Concurrency, on a database that the threads really share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grading again: beside the submissions first, over them only where a person says so, and back."""
+"""Regrades: a dry run beside the submissions, a commit if a person wants it, and its undo."""
 
 from __future__ import annotations
 

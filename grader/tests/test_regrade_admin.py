@@ -1,4 +1,4 @@
-"""A grader regrades from the list of submissions, looks, commits and undoes."""
+"""Regrades in the admin: started from the list, reviewed, committed, undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`regrades/`: the choice, the dry run, the commit, the way back, and who may."""
+"""`regrades/`: selection, dry run, commit, undo, and permissions."""
 
 from __future__ import annotations
 

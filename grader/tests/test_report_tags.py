@@ -1,4 +1,4 @@
-"""How reports are written and drawn: numbers that readers can trust, bars that fit."""
+"""Formatting and drawing of reports: trustworthy numbers, bars that fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page "Grade over REST" taken literally: every command in it, in its order, with curl."""
+"""The page "Grade over REST": every command in it, in order, with curl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs: queued one at a time, answered under their lease, given up where nobody answers."""
+"""Runs: queued one at a time, answered under their lease, ended without an answer."""
 
 from __future__ import annotations
 

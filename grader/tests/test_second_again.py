@@ -1,4 +1,4 @@
-"""A second verdict is asked for once more: by graders always, by learners where nobody gave it."""
+"""Repeating a second verdict: by graders always, by learners where it is missing."""
 
 from __future__ import annotations
 

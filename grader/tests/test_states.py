@@ -1,4 +1,4 @@
-"""What site and engine both name is named once, by the engine."""
+"""Enums that site and engine share are defined once, by the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is not stored is given back: to a script as the reason, without one in the page."""
+"""Refused texts are given back: scripts get the reason, others the text in the page."""
 
 from __future__ import annotations
 

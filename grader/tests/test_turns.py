@@ -1,4 +1,4 @@
-"""Learners are served in turn, however much each of them sends."""
+"""Fairness: learners take turns, however much each of them sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict's page says first what is wrong with this very submission."""
+"""The verdict's page begins with what is wrong with this submission."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page and the API show what each kind of node found, and what is still to come."""
+"""Pages and API show the verdicts of both kinds of node, and what is still open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom the site believes: registered workers, about their own jobs and nodes."""
+"""Trust: only registered workers, and only for their own jobs and nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cache reads is data, whoever wrote it: workers reach the same server."""
+"""The cache reads data, never code, whoever wrote it: workers reach the same server."""
 
 from __future__ import annotations
 

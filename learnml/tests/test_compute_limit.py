@@ -1,4 +1,4 @@
-"""A request that computes for too long is ended; one that waits is not."""
+"""Requests that compute for too long are ended; waiting ones are not."""
 
 from __future__ import annotations
 

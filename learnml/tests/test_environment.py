@@ -1,4 +1,4 @@
-"""What production cannot be run with is refused at each start, also where all is prepared."""
+"""Configurations that production must not have are refused at each start."""
 
 from __future__ import annotations
 

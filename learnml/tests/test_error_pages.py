@@ -1,4 +1,4 @@
-"""An error page promises what is true, and has what was typed."""
+"""Error pages promise only what is true, and give typed text back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A start prepares the pages anew when anything that makes them has changed."""
+"""A start renders the pages again when anything that they depend on has changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists stay quick with a hundred thousand submissions: each has its index."""
+"""Lists stay fast with a hundred thousand submissions: each query has its index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of the log: when, how bad, whose request, which submission; over queues too."""
+"""Log lines: time, level, request and submission ids; across queues too."""
 
 from __future__ import annotations
 

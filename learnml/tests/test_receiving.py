@@ -1,4 +1,4 @@
-"""Slow clients hold no thread, and what comes whole, in pieces or badly is answered."""
+"""Slow clients hold no thread; complete, fragmented and malformed requests are answered."""
 
 from __future__ import annotations
 

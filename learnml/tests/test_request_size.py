@@ -1,4 +1,4 @@
-"""A body that no request needs is refused at every address, before anything of it is kept."""
+"""Requests that are too large are refused at every address, before they are stored."""
 
 from __future__ import annotations
 

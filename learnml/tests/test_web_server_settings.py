@@ -1,4 +1,4 @@
-"""What the web server's settings do at the end of a process."""
+"""The web server's settings at the end of a process."""
 
 from __future__ import annotations
 

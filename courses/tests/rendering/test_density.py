@@ -1,4 +1,4 @@
-"""Texts that the Markdown library would read for minutes are refused with their place."""
+"""Texts that would keep the Markdown library busy for minutes are refused with their position."""
 
 from __future__ import annotations
 

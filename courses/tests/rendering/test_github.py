@@ -1,4 +1,4 @@
-"""The property: a text is shown as GitHub's renderer shows it, or saving names the line."""
+"""Texts are shown as GitHub's renderer shows them, or saving reports the line."""
 
 from __future__ import annotations
 
