@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from bench.mutation.places import GROUNDS, Mutant, draw
+from bench.mutation.places import GROUNDS, Mutant, draw, places
 from bench.mutation.suite import NO_TEST, TIERS, Ran, Suite, likely_first
 from bench.results import FOLDER, write
 
@@ -88,7 +88,7 @@ def draw_all(count: int, seed: int) -> dict[str, Any]:
     mutants = [
         {**mutant.as_dict(), "tiers": {}}
         for ground in GROUNDS
-        for mutant in draw(ROOT, ground, count, seed)
+        for mutant in draw(ROOT, places(ROOT, ground), count, seed)
     ]
     return {"revision": git("rev-parse", "HEAD"), "seed": seed, "mutants": mutants}
 

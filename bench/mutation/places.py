@@ -66,26 +66,32 @@ class Mutant:
         return asdict(self)
 
 
-def draw(root: Path, ground: str, count: int, seed: int) -> list[Mutant]:
-    """Return mutants of a ground's files: as many of each rule, of as many files as there are."""
-    chance = random.Random(f"{ground} {seed}")
-    by_rule: dict[str, dict[str, list[Mutant]]] = {rule: defaultdict(list) for rule in RULES}
+Places = dict[str, dict[str, list[Mutant]]]
+"""By rule, then by file."""
+
+
+def places(root: Path, ground: str) -> Places:
+    """Return every place of a ground's files that a rule can change."""
+    found: Places = {rule: defaultdict(list) for rule in RULES}
     for path in _files(root, GROUNDS[ground]):
         source = (root / path).read_text(encoding="utf-8")
         for mutant in found_in(source, ground, path):
-            by_rule[mutant.rule][path].append(mutant)
+            found[mutant.rule][path].append(mutant)
+    return found
+
+
+def draw(root: Path, found: Places, count: int, seed: int) -> list[Mutant]:
+    """Return mutants that are programs: as many of each rule, from as many files as there are."""
+    chance = random.Random(seed)
     taken: list[Mutant] = []
-    files: set[str] = set()
-    for number in range(count):
-        places = by_rule[RULES[number % len(RULES)]]
-        left = sorted(set(places) - files) or sorted(places)
-        path = chance.choice(left)
-        files.add(path)
-        mutant = chance.choice(places[path])
-        places[path].remove(mutant)
-        if not places[path]:
-            del places[path]
-        taken.append(mutant)
+    while len(taken) < count:
+        by_file = found[RULES[len(taken) % len(RULES)]]
+        files = {mutant.path for mutant in taken}
+        path = chance.choice(sorted(set(by_file) - files) or sorted(by_file))
+        mutant = chance.choice(by_file[path])
+        source = (root / path).read_text(encoding="utf-8")
+        if mutant not in taken and _is_a_program(mutant.applied(source)):
+            taken.append(mutant)
     return taken
 
 
@@ -111,9 +117,7 @@ def found_in(source: str, ground: str, path: str) -> list[Mutant]:
         end = begins[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
         was = data[start:end].decode()
         becomes = _changed(node, rule, was)
-        mutant = Mutant(ground, rule, path, node.lineno, start, was, becomes)
-        if _is_a_program(mutant.applied(source)):
-            found.append(mutant)
+        found.append(Mutant(ground, rule, path, node.lineno, start, was, becomes))
     return found
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from bench.mutation import __main__ as mutation
 from bench.mutation import contained
-from bench.mutation.places import GROUNDS, RULES, draw, found_in
+from bench.mutation.places import GROUNDS, RULES, draw, found_in, places
 from bench.mutation.suite import NO_TEST, Ran, Suite, likely_first
 
 SOURCE = '''"""At most 7."""
@@ -63,12 +63,13 @@ def test_a_mutant_of_another_source_is_refused() -> None:
 
 @pytest.mark.parametrize("ground", GROUNDS)
 def test_as_many_of_each_rule_are_drawn_from_many_files(ground: str) -> None:
-    mutants = draw(mutation.ROOT, ground, 40, seed=1)
+    found = places(mutation.ROOT, ground)
+    mutants = draw(mutation.ROOT, found, 40, seed=1)
     assert Counter(mutant.rule for mutant in mutants) == dict.fromkeys(RULES, 10)
     assert len({mutant.path for mutant in mutants}) == 40
     assert not [mutant for mutant in mutants if "/tests/" in mutant.path]
-    assert mutants == draw(mutation.ROOT, ground, 40, seed=1)
-    assert mutants != draw(mutation.ROOT, ground, 40, seed=2)
+    assert mutants == draw(mutation.ROOT, found, 40, seed=1)
+    assert mutants != draw(mutation.ROOT, found, 40, seed=2)
 
 
 class Runs:
@@ -152,6 +153,7 @@ def entry(root: Path, path: str, was: str) -> dict[str, Any]:
     return {**mutant.as_dict(), "tiers": {}}
 
 
+@pytest.mark.long("Mutants are measured before a release, and each part is tested by itself.")
 def test_what_is_found_is_kept_and_not_tried_again(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
