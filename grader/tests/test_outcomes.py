@@ -65,6 +65,12 @@ def test_every_tone_has_its_colour(tone: Tone) -> None:
     assert f".state.is-{tone} " in styles
 
 
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_the_head_of_every_verdict_has_its_colour(outcome: Outcome) -> None:
+    styles = (ROOT / "static/css/exercise.css").read_text(encoding="utf-8")
+    assert f".verdict-head.is-{outcomes.shown_outcome(outcome).tone} " in styles
+
+
 def test_a_badge_has_its_tone_as_class_and_its_words() -> None:
     text = render_to_string("grader/_badge.html", {"badge": outcomes.FAILED})
     assert 'class="state is-bad"' in text
