@@ -53,7 +53,7 @@ struct Buffer {
 
 constexpr uint32_t FRAMES = 8;
 
-struct Finding {
+struct DefectRecord {
   uint32_t kind, write, size, line;
   uint64_t address;
   uint64_t frames[FRAMES];
@@ -73,7 +73,7 @@ struct Site {
 // Each static `__shared__` variable begins at a multiple of so many bytes, see shared.ld.
 constexpr uint32_t SHARED_SLOT = 256;
 
-constexpr uint32_t FINDINGS = 16;
+constexpr uint32_t DEFECTS = 16;
 constexpr uint32_t SITES = 64;
 
 struct Launch {
@@ -92,10 +92,10 @@ struct Launch {
   char *output;
   uint64_t output_capacity, output_bytes;
   // Filled in by the launch.
-  uint32_t fatal, finding_count, site_count, fenced;
+  uint32_t fatal, defect_count, site_count, fenced;
   uint64_t barriers, warp_barriers, atomics, steps;
   uint64_t global_read, global_written, shared_read, shared_written;
-  Finding findings[FINDINGS];
+  DefectRecord defects[DEFECTS];
   Site sites[SITES];
 };
 

@@ -18,7 +18,7 @@
 #include "hooks.h"
 
 #include "fibers.inc"
-#include "findings.inc"
+#include "defects.inc"
 #include "memory.inc"
 #include "copies.inc"
 #include "sums.inc"

@@ -9,7 +9,7 @@ from typing import Final
 VERSION: Final = 9
 SHARED_SLOT: Final = 256
 FRAMES: Final = 8
-FINDINGS: Final = 16
+DEFECTS: Final = 16
 SITES: Final = 64
 
 _U32 = ctypes.c_uint32
@@ -42,7 +42,7 @@ BUFFER: Final = struct.Struct("=QQQQIIQQQQQ")
 """The fields of a `Buffer` at once: a launch has hundreds."""
 
 
-class Finding(ctypes.Structure):
+class DefectRecord(ctypes.Structure):
     _fields_ = (
         ("kind", _U32),
         ("write", _U32),
@@ -94,7 +94,7 @@ class Launch(ctypes.Structure):
         ("output_capacity", _U64),
         ("output_bytes", _U64),
         ("fatal", _U32),
-        ("finding_count", _U32),
+        ("defect_count", _U32),
         ("site_count", _U32),
         ("fenced", _U32),
         ("barriers", _U64),
@@ -105,7 +105,7 @@ class Launch(ctypes.Structure):
         ("global_written", _U64),
         ("shared_read", _U64),
         ("shared_written", _U64),
-        ("findings", Finding * FINDINGS),
+        ("defects", DefectRecord * DEFECTS),
         ("sites", Site * SITES),
     )
 

@@ -56,7 +56,7 @@ CAUSES: Final = (
     Defect.ATOMIC_SUM,
     Defect.ORDER_DEPENDENT,
 )
-"""What brings other findings about, first: threads that race also read what is not yet written."""
+"""Defects that cause others come first: threads that race also read what is not yet written."""
 
 
 def cause_rank(kind: str) -> int:

@@ -180,16 +180,18 @@ class Launching:
             allocation.writer = report
 
     def formatter(self) -> Formatter:
-        """Return what puts findings of this launch into words."""
+        """Return the formatter of this launch's defects."""
         return Formatter(
             self.kernel, self.memory, self.args, self.grid, self.block, self.shared_mem
         )
 
     def _report(self, launch: abi.Launch, output: bytes) -> LaunchReport:
         formatter = self.formatter()
-        findings = [f for f in launch.findings[: launch.finding_count] if not self._is_meant(f)]
-        formatter.look_at(findings)
-        found = [formatter.describe(finding) for finding in findings]
+        records = [
+            each for each in launch.defects[: launch.defect_count] if not self._is_meant(each)
+        ]
+        formatter.look_at(records)
+        found = [formatter.describe(record) for record in records]
         unique: dict[tuple[Defect, int | None], Diagnostic] = {}
         for item in found:
             unique.setdefault((item.kind, item.line), item)
@@ -203,22 +205,22 @@ class Launching:
             output=output.decode("utf-8", "replace"),
         )
 
-    def _is_meant(self, finding: abi.Finding) -> bool:
+    def _is_meant(self, record: abi.DefectRecord) -> bool:
         """Say whether what looks like a mistake is none.
 
         An index beyond a known length may have led into a larger variable: on its line the thread
         then accessed shared memory, or a variable of the module. A thread that others did not wait
         for may have returned before the barrier, and not gone on behind it.
         """
-        beyond = finding.kind == Native.OUT_OF_BOUNDS and finding.detail[1]
-        missed = finding.kind == Native.DIVERGENT_BARRIER and finding.detail[3]
-        if not (beyond or missed) or not finding.other_frame:
+        beyond = record.kind == Native.OUT_OF_BOUNDS and record.detail[1]
+        missed = record.kind == Native.DIVERGENT_BARRIER and record.detail[3]
+        if not (beyond or missed) or not record.other_frame:
             return False
-        line = finding.other_line or self.kernel.library.line_of([finding.other_frame])
+        line = record.other_line or self.kernel.library.line_of([record.other_frame])
         if missed:
             lines = self.kernel.lines
-            return not (finding.line in lines and line in lines and line > finding.line)
-        return bool(line == finding.line)
+            return not (record.line in lines and line in lines and line > record.line)
+        return bool(line == record.line)
 
     def _counters(self, launch: abi.Launch) -> Counters:
         accesses = tuple(
