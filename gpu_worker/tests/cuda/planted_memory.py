@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_worker.cupy_cpu.executor import Pointer
-from gpu_worker.tests.cuda.device import Device
+from gpu_worker.tests.cuda.executor import Executor
 from gpu_worker.tests.cuda.planting import (
     BLOCK_SUM,
     COPY_HEAD,
@@ -48,7 +48,7 @@ MISALIGNED = Planted(
         "const float4 *row = (const float4 *)(x + blockIdx.x * n);\nfloat4 v = row[0]; // HERE\ny[blockIdx.x] = v.x + v.y + v.z + v.w;",
         "const float *row = x + blockIdx.x * n;\ny[blockIdx.x] = row[0] + row[1] + row[2] + row[3];",
     ),
-    lambda device: ((3,), (1,), (device.array(np.arange(18)), device.empty(3), np.int32(6))),
+    lambda executor: ((3,), (1,), (executor.array(np.arange(18)), executor.empty(3), np.int32(6))),
     says="16 bytes at once",
 )
 
@@ -60,7 +60,7 @@ UNINITIALISED_SHARED = Planted(
         BLOCK_SUM.format(barrier="__syncthreads();", read="if (threadIdx.x == 0) { float t = 0; for (int w = 0; w < 4; w++) t += part[w]; y[0] = t; } // HERE"),
         BLOCK_SUM.format(barrier="__syncthreads();", read="if (threadIdx.x == 0) { float t = 0; for (int w = 0; w < blockDim.x / 32; w++) t += part[w]; y[0] = t; }"),
     ),
-    lambda device: ((1,), (64,), (device.array(np.arange(64)), device.empty(1))),
+    lambda executor: ((1,), (64,), (executor.array(np.arange(64)), executor.empty(1))),
     says="shared array part",
 )  # fmt: skip
 
@@ -69,7 +69,7 @@ NEVER_WRITTEN = Planted(
     "uninitialised-shared",
     "template <typename T> __device__ T start() {\n  __shared__ T total;\n  return total; // HERE\n}\n"
     + twins("float *y", "y[threadIdx.x] = start<float>();", "y[threadIdx.x] = 0;"),
-    lambda device: ((1,), (32,), (device.empty(32),)),
+    lambda executor: ((1,), (32,), (executor.empty(32),)),
 )
 
 NEVER_MADE = Planted(
@@ -84,7 +84,7 @@ NEVER_MADE = Planted(
         "__syncthreads();\nconst int other = 31 - threadIdx.x;\n"
         "y[threadIdx.x] = sums[other].value + __half2float(halves[other]) + __low2float(pairs[other]);",
     ),
-    lambda device: ((2,), (32,), (device.array(np.arange(32)), device.empty(32))),
+    lambda executor: ((2,), (32,), (executor.array(np.arange(32)), executor.empty(32))),
     says="whatever its declaration says",
 )
 
@@ -92,7 +92,7 @@ FAR_BEFORE = Planted(
     "index far below zero",
     "out-of-bounds-write",
     twins("float *y, int i", "y[i] = 1; // HERE", "y[i & 7] = 1;"),
-    lambda device: ((1,), (1,), (device.empty(8), np.int32(-100_000))),
+    lambda executor: ((1,), (1,), (executor.empty(8), np.int32(-100_000))),
 )
 
 UNINITIALISED_GLOBAL = Planted(
@@ -103,13 +103,13 @@ UNINITIALISED_GLOBAL = Planted(
         "y[threadIdx.x] += x[threadIdx.x]; // HERE",
         "y[threadIdx.x] = x[threadIdx.x];",
     ),
-    lambda device: ((1,), (32,), (device.array(np.arange(32)), device.empty(32))),
+    lambda executor: ((1,), (32,), (executor.array(np.arange(32)), executor.empty(32))),
     says="cupy.empty()",
 )
 
 
-def _half_pairs(device: Device) -> Launch:
-    x, y = device.array(np.arange(32), np.float16), device.empty(32, np.float16)
+def _half_pairs(executor: Executor) -> Launch:
+    x, y = executor.array(np.arange(32), np.float16), executor.empty(32, np.float16)
     return (1,), (16,), (x, y, np.int32(32))
 
 
@@ -158,7 +158,7 @@ SHARED_ARRAY_TOO_SMALL = Planted(
         "__shared__ float part[4];\nif (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = 1;\n"
         "__syncthreads();\ny[threadIdx.x] = part[0] + part[3];",
     ),
-    lambda device: ((1,), (128,), (device.array(np.arange(128)), device.empty(128))),
+    lambda executor: ((1,), (128,), (executor.array(np.arange(128)), executor.empty(128))),
     says="byte 8 of part, which has 8 bytes",
 )
 
@@ -188,9 +188,9 @@ PAIR_MISALIGNED = Planted(
         "__half own[3];\n*(__half2 *)own = row[threadIdx.x];\n*(__half2 *)(own + 1) = row[threadIdx.x];\n"
         "y[16 * blockIdx.x + threadIdx.x] = __hmul(own[0], own[2]);",
     ),
-    lambda device: (
+    lambda executor: (
         (2,), (16,),
-        (device.array(np.arange(64), np.float16), device.empty(32, np.float16), np.int32(32)),
+        (executor.array(np.arange(64), np.float16), executor.empty(32, np.float16), np.int32(32)),
     ),
     says="4 bytes at once at x[31:33]",
 )  # fmt: skip
@@ -204,7 +204,7 @@ STRUCTURE_MISALIGNED = Planted(
         "const Two *row = (const Two *)(x + blockIdx.x * n);\ny[blockIdx.x] = row->a * row->b; // HERE",
         "const float *row = x + blockIdx.x * n;\ny[blockIdx.x] = row[0] * row[1];",
     ),
-    lambda device: ((2,), (1,), (device.array(np.arange(6)), device.empty(2), np.int32(3))),
+    lambda executor: ((2,), (1,), (executor.array(np.arange(6)), executor.empty(2), np.int32(3))),
     says="8 bytes at once at x[3:5]",
 )
 
@@ -218,7 +218,11 @@ COPY_OUTSIDE = Planted(
         _PACK.format(copy="memcpy(pack, x + i, 12 + (n < 0)); // HERE"),
         _PACK.format(copy="memcpy(pack, x + i, 4 * min(3, n - i));"),
     ),
-    lambda device: ((1,), (34,), (device.array(np.arange(100)), device.empty(34), np.int32(100))),
+    lambda executor: (
+        (1,),
+        (34,),
+        (executor.array(np.arange(100)), executor.empty(34), np.int32(100)),
+    ),
     says="x[100]",
 )
 
@@ -231,7 +235,11 @@ ASSIGNED_OUTSIDE = Planted(
         "((Row *)y)[n / 24] = *(const Row *)x; // HERE",
         "((Row *)y)[n / 24 - 1] = *(const Row *)x;",
     ),
-    lambda device: ((1,), (1,), (device.array(np.arange(100)), device.empty(100), np.int32(100))),
+    lambda executor: (
+        (1,),
+        (1,),
+        (executor.array(np.arange(100)), executor.empty(100), np.int32(100)),
+    ),
     says="y[100]",
 )
 
@@ -249,7 +257,7 @@ VARIABLE_OUTSIDE = Planted(
         "sums[threadIdx.x] = n; // HERE\ny[threadIdx.x] = sums[threadIdx.x & 63];",
         "sums[threadIdx.x & 31] = n;\n__syncthreads();\ny[threadIdx.x] = sums[threadIdx.x & 31];",
     ),
-    lambda device: ((1,), (96,), (device.empty(96), np.int32(1))),
+    lambda executor: ((1,), (96,), (executor.empty(96), np.int32(1))),
     says="sums[64], past its end: sums has 64 elements",
 )
 
@@ -262,7 +270,7 @@ CONSTANT_OUTSIDE = Planted(
         "y[threadIdx.x] = scale[n + threadIdx.x]; // HERE",
         "y[threadIdx.x] = scale[(n + threadIdx.x) % 4];",
     ),
-    lambda device: ((1,), (4,), (device.empty(4), np.int32(1))),
+    lambda executor: ((1,), (4,), (executor.empty(4), np.int32(1))),
     says="scale[4], past its end: scale has 4 elements",
 )
 
@@ -276,7 +284,7 @@ VARIABLE_RACED = Planted(
         "if (threadIdx.x == 0) sums[blockIdx.x] = blockIdx.x;\n__syncthreads();\n"
         "y[blockIdx.x] = sums[blockIdx.x];",
     ),
-    lambda device: ((3,), (64,), (device.empty(3),)),
+    lambda executor: ((3,), (64,), (executor.empty(3),)),
     says="last[0]",
 )
 
@@ -289,7 +297,7 @@ VARIABLE_NO_BARRIER = Planted(
         "if (threadIdx.x == 0) sums[blockIdx.x] = 1;\ny[threadIdx.x] = sums[blockIdx.x]; // HERE",
         "if (threadIdx.x == 0) sums[blockIdx.x] = 1;\n__syncthreads();\ny[threadIdx.x] = sums[blockIdx.x];",
     ),
-    lambda device: ((1,), (64,), (device.empty(64),)),
+    lambda executor: ((1,), (64,), (executor.empty(64),)),
     says="sums[0]",
 )
 
@@ -299,7 +307,7 @@ LOCAL_BEYOND = Planted(
     "a thread's own array that is too short",
     "out-of-bounds-read",
     twins("const float *x, float *y, int n", _HELD.format(n="n", mark="HERE"), _HELD.format(n="n && k < 4", mark="")),
-    lambda device: ((1,), (2,), (device.array(np.arange(8)), device.empty(2), np.int32(5))),
+    lambda executor: ((1,), (2,), (executor.array(np.arange(8)), executor.empty(2), np.int32(5))),
     says="element 4 of an array of 4",
 )  # fmt: skip
 
@@ -311,7 +319,7 @@ LOCAL_BEFORE = Planted(
         "float held[4] = {1, 2, 3, 4};\ny[threadIdx.x] = held[(int)threadIdx.x - n]; // HERE",
         "__shared__ float tile[2][4];\nint i = threadIdx.x;\ntile[0][i] = x[i];\n__syncthreads();\ny[i] = tile[0][7 - i];",
     ),
-    lambda device: ((1,), (8,), (device.array(np.arange(8)), device.empty(8), np.int32(1))),
+    lambda executor: ((1,), (8,), (executor.array(np.arange(8)), executor.empty(8), np.int32(1))),
     says="element -1 of an array of 4",
 )
 
@@ -319,14 +327,14 @@ NULL = Planted(
     "null pointer",
     "null-pointer",
     twins("float *y, const float *x", "y[0] = x[0]; // HERE", "y[0] = x ? x[0] : 0;"),
-    lambda device: ((1,), (1,), (device.empty(1), Pointer(0))),
+    lambda executor: ((1,), (1,), (executor.empty(1), Pointer(0))),
 )
 
 
-def _freed(device: Device) -> Launch:
-    array = device.array(np.arange(4))
-    device.memory.free(array.block)
-    return (1,), (1,), (array, device.empty(1))
+def _freed(executor: Executor) -> Launch:
+    array = executor.array(np.arange(4))
+    executor.memory.free(array.block)
+    return (1,), (1,), (array, executor.empty(1))
 
 
 FREED = Planted(
@@ -334,7 +342,7 @@ FREED = Planted(
     "read-after-free",
     twins("const float *x, float *y", "y[0] = x[0]; // HERE", "y[0] = x[0];"),
     _freed,
-    lambda device: ((1,), (1,), (device.array(np.arange(4)), device.empty(1))),
+    lambda executor: ((1,), (1,), (executor.array(np.arange(4)), executor.empty(1))),
     says="already been freed",
 )
 

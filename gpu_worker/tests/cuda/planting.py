@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_worker.tests.cuda.device import Device
+from gpu_worker.tests.cuda.executor import Executor
 
 Launch = tuple[Any, ...]
 """grid, block, arguments, and shared memory or nothing."""
@@ -24,8 +24,8 @@ class Planted:
     id: str
     kind: str
     source: str
-    wrong: Callable[[Device], Launch]
-    honest: Callable[[Device], Launch] | None = None
+    wrong: Callable[[Executor], Launch]
+    honest: Callable[[Executor], Launch] | None = None
     says: str = ""
     """What the message must hold besides."""
 
@@ -43,14 +43,14 @@ def twins(head: str, wrong: str, honest: str) -> str:
     )
 
 
-def sum_of_block(device: Device) -> Launch:
-    return (1,), (128,), (device.array(np.arange(128)), device.empty(1))
+def sum_of_block(executor: Executor) -> Launch:
+    return (1,), (128,), (executor.array(np.arange(128)), executor.empty(1))
 
 
-def copy(n: int, threads: int = 64) -> Callable[[Device], Launch]:
-    def launch(device: Device) -> Launch:
+def copy(n: int, threads: int = 64) -> Callable[[Executor], Launch]:
+    def launch(executor: Executor) -> Launch:
         blocks = -(-n // threads)
-        return (blocks,), (threads,), (device.array(np.arange(n)), device.empty(n), np.int32(n))
+        return (blocks,), (threads,), (executor.array(np.arange(n)), executor.empty(n), np.int32(n))
 
     return launch
 

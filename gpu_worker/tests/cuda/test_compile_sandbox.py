@@ -32,7 +32,7 @@ from gpu_worker.cuda_cpu.toolchain.building import SOURCE_BYTES
 from gpu_worker.cuda_cpu.toolchain.cache import Cache
 from gpu_worker.sandbox import bubblewrap, compiling
 from gpu_worker.sandbox.isolation import ALLOW_NO_NAMESPACES
-from gpu_worker.tests.cuda.device import KERNEL, refused
+from gpu_worker.tests.cuda.executor import KERNEL, refused
 
 SECRET = "/etc/hostname"
 

@@ -8,7 +8,7 @@ import pytest
 
 from gpu_worker.cupy_cpu.executor import Access, Counters, unwritten_output
 from gpu_worker.cupy_cpu.executor.report import Order
-from gpu_worker.tests.cuda.device import Device, kernel
+from gpu_worker.tests.cuda.executor import Executor, kernel
 
 SOURCE = r"""
 extern "C" __global__ void strided(const float *x, float *y, int step) {
@@ -71,10 +71,10 @@ def access(counters: Counters, line: int, *, write: bool, space: str = "global")
 
 
 def test_bytes_are_counted_per_launch_and_per_array() -> None:
-    device = Device()
-    x, y = device.array(np.arange(256)), device.empty(256)
+    executor = Executor()
+    x, y = executor.array(np.arange(256)), executor.empty(256)
 
-    counters = device.launch(kernel(SOURCE, "squared"), (4,), (64,), (x, y)).counters
+    counters = executor.launch(kernel(SOURCE, "squared"), (4,), (64,), (x, y)).counters
 
     assert (counters.global_bytes_read, counters.global_bytes_written) == (1024, 1024)
     assert [(a.place, a.label, a.bytes_read, a.bytes_written) for a in counters.arrays] == [
@@ -88,12 +88,12 @@ def test_bytes_are_counted_per_member_of_a_structure() -> None:
 extern "C" __global__ void copied(Arrays a) {
   for (int i = 0; i < a.n; i++) a.y[i] = a.x[0];
 }"""
-    device = Device()
-    x, y = device.array([1]), device.empty(2)
+    executor = Executor()
+    x, y = executor.array([1]), executor.empty(2)
     members = np.dtype([("x", "u8"), ("y", "u8"), ("n", "i4")], align=True)
     given = np.array((x.block.address, y.block.address, 2), members)[()]
 
-    counters = device.launch(kernel(source, "copied"), (2,), (1,), (given,)).counters
+    counters = executor.launch(kernel(source, "copied"), (2,), (1,), (given,)).counters
 
     assert [(a.place, a.label, a.bytes_read, a.bytes_written) for a in counters.arrays] == [
         (0, "a.x", 16, 0),
@@ -125,12 +125,12 @@ template <typename T> __global__ void cubes(const T *x, const T *g, T *y, int n)
 
 @pytest.mark.parametrize("name", ["__half", "__nv_bfloat16"])
 def test_each_half_of_several_per_thread_is_counted(name: str) -> None:
-    device = Device()
+    executor = Executor()
     dtype = ml_dtypes.bfloat16 if "bfloat" in name else np.float16
-    x, g = device.array(np.ones(128), dtype), device.array(np.ones(128), dtype)
-    y = device.empty(128, dtype)
+    x, g = executor.array(np.ones(128), dtype), executor.array(np.ones(128), dtype)
+    y = executor.empty(128, dtype)
 
-    pairs = device.launch(kernel(HALVES, f"pairs<{name}>"), (2,), (32,), (x, g, y, np.int32(128)))
+    pairs = executor.launch(kernel(HALVES, f"pairs<{name}>"), (2,), (32,), (x, g, y, np.int32(128)))
 
     assert pairs.diagnostics == []
     assert unwritten_output("y", y.block, 2) is None
@@ -140,12 +140,12 @@ def test_each_half_of_several_per_thread_is_counted(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["__half", "__nv_bfloat16"])
 def test_halves_that_go_through_a_recursive_function_are_counted(name: str) -> None:
-    device = Device()
+    executor = Executor()
     dtype = ml_dtypes.bfloat16 if "bfloat" in name else np.float16
-    x, g = device.array(np.full(64, 2), dtype), device.array(np.full(64, 3), dtype)
-    y = device.empty(64, dtype)
+    x, g = executor.array(np.full(64, 2), dtype), executor.array(np.full(64, 3), dtype)
+    y = executor.empty(64, dtype)
 
-    cubes = device.launch(kernel(HALVES, f"cubes<{name}>"), (1,), (32,), (x, g, y, np.int32(64)))
+    cubes = executor.launch(kernel(HALVES, f"cubes<{name}>"), (1,), (32,), (x, g, y, np.int32(64)))
 
     assert y.host[:2].astype(float).tolist() == [8, 27]
     assert (cubes.counters.global_bytes_read, cubes.counters.global_bytes_written) == (128, 128)
@@ -153,7 +153,7 @@ def test_halves_that_go_through_a_recursive_function_are_counted(name: str) -> N
 
 @pytest.mark.parametrize("name", ["__half2", "__nv_bfloat162"])
 def test_pairs_of_halves_are_one_access(name: str) -> None:
-    device = Device()
+    executor = Executor()
     dtype = ml_dtypes.bfloat16 if "bfloat" in name else np.float16
     source = """#include <cuda_fp16.h>
 #include <cuda_bf16.h>
@@ -161,9 +161,9 @@ template <typename P> __global__ void swapped(const P *x, P *y) {
   P pair = x[threadIdx.x];
   y[threadIdx.x] = P(pair.y, pair.x);
 }"""
-    x, y = device.array(np.arange(64), dtype), device.empty(64, dtype)
+    x, y = executor.array(np.arange(64), dtype), executor.empty(64, dtype)
 
-    report = device.launch(kernel(source, f"swapped<{name}>"), (1,), (32,), (x, y))
+    report = executor.launch(kernel(source, f"swapped<{name}>"), (1,), (32,), (x, y))
 
     assert report.diagnostics == []
     assert y.host[:4].astype(float).tolist() == [1, 0, 3, 2]
@@ -173,11 +173,11 @@ template <typename P> __global__ void swapped(const P *x, P *y) {
 
 
 def test_strides_cost_sectors() -> None:
-    device = Device()
-    x, y = device.array(np.arange(64 * 8)), device.empty(64)
+    executor = Executor()
+    x, y = executor.array(np.arange(64 * 8)), executor.empty(64)
 
-    together = device.launch(kernel(SOURCE, "strided"), (1,), (64,), (x, y, np.int32(1))).counters
-    apart = device.launch(kernel(SOURCE, "strided"), (1,), (64,), (x, y, np.int32(8))).counters
+    together = executor.launch(kernel(SOURCE, "strided"), (1,), (64,), (x, y, np.int32(1))).counters
+    apart = executor.launch(kernel(SOURCE, "strided"), (1,), (64,), (x, y, np.int32(8))).counters
 
     ideal, scattered = access(together, 4, write=False), access(apart, 4, write=False)
     assert (ideal.requests, ideal.sectors, ideal.ideal_sectors) == (2, 8, 8)
@@ -192,10 +192,10 @@ def test_lanes_are_measured_by_what_they_touch_together(
     threads: int, step: int, used: tuple[int, int]
 ) -> None:
     """A lane alone moves a sector for each element; a value for all lanes is worth its own."""
-    device = Device()
-    x, y = device.array(np.zeros(512)), device.empty(32)
+    executor = Executor()
+    x, y = executor.array(np.zeros(512)), executor.empty(32)
 
-    counters = device.launch(
+    counters = executor.launch(
         kernel(SOURCE, "rows"), (1,), (threads,), (x, y, np.int32(16), np.int32(step))
     ).counters
 
@@ -206,10 +206,10 @@ def test_lanes_are_measured_by_what_they_touch_together(
 
 
 def test_what_a_warp_reads_from_one_address_is_moved_once() -> None:
-    device = Device()
-    x, y = device.array(np.arange(64 * 8)), device.empty(64)
+    executor = Executor()
+    x, y = executor.array(np.arange(64 * 8)), executor.empty(64)
 
-    same = device.launch(kernel(SOURCE, "strided"), (1,), (64,), (x, y, np.int32(0))).counters
+    same = executor.launch(kernel(SOURCE, "strided"), (1,), (64,), (x, y, np.int32(0))).counters
 
     assert [(a.bytes_read, a.reads, a.writes) for a in same.arrays] == [(8, 2, 0), (0, 0, 64)]
     assert access(same, 4, write=False).bytes == 256
@@ -218,11 +218,11 @@ def test_what_a_warp_reads_from_one_address_is_moved_once() -> None:
 @pytest.mark.parametrize("order", ["forward", "reverse"])
 @pytest.mark.parametrize(("lanes", "reads"), [(32, 1), (16, 2), (1, 32)])
 def test_lanes_that_read_in_turns_are_moved_for_each(order: Order, lanes: int, reads: int) -> None:
-    device = Device()
-    x, y = device.array(np.arange(32)), device.empty(256)
+    executor = Executor()
+    x, y = executor.array(np.arange(32)), executor.empty(256)
     arguments = (x, y, np.int32(lanes))
 
-    read, written = device.launch(
+    read, written = executor.launch(
         kernel(SOURCE, "turned"), (2,), (64,), arguments, order=order
     ).counters.arrays
 
@@ -232,12 +232,12 @@ def test_lanes_that_read_in_turns_are_moved_for_each(order: Order, lanes: int, r
 
 
 def test_a_read_hides_no_wider_one_and_none_of_another_turn() -> None:
-    device = Device()
-    x, y = device.array(np.arange(128)), device.empty(32)
-    each = device.launch(kernel(SOURCE, "widening"), (1,), (32,), (x, y, np.int32(4))).counters
-    same = device.launch(kernel(SOURCE, "widening"), (1,), (32,), (x, y, np.int32(0))).counters
-    parts = device.launch(kernel(SOURCE, "parts"), (1,), (32,), (x, y)).counters
-    alone = device.launch(kernel(SOURCE, "alone"), (4,), (1,), (x, y)).counters
+    executor = Executor()
+    x, y = executor.array(np.arange(128)), executor.empty(32)
+    each = executor.launch(kernel(SOURCE, "widening"), (1,), (32,), (x, y, np.int32(4))).counters
+    same = executor.launch(kernel(SOURCE, "widening"), (1,), (32,), (x, y, np.int32(0))).counters
+    parts = executor.launch(kernel(SOURCE, "parts"), (1,), (32,), (x, y)).counters
+    alone = executor.launch(kernel(SOURCE, "alone"), (4,), (1,), (x, y)).counters
     read = [(item.arrays[0].bytes_read, item.arrays[0].reads) for item in (each, parts, alone)]
     assert read == [(32 * (4 + 16), 64), (4 + 16, 2), (4 * 2 * 4, 8)]
     # Between the other lanes' reads the last one is again one of all.
@@ -245,7 +245,7 @@ def test_a_read_hides_no_wider_one_and_none_of_another_turn() -> None:
 
 
 def test_a_structure_is_moved_in_parts_as_wide_as_its_type_is_aligned() -> None:
-    device = Device()
+    executor = Executor()
     kinds = {
         "float4": (16, 16),
         "float3": (12, 4),
@@ -253,9 +253,9 @@ def test_a_structure_is_moved_in_parts_as_wide_as_its_type_is_aligned() -> None:
         "Whole": (16, 16),
         "Eight": (32, 16),
     }
-    arrays = [make for _ in kinds for make in (device.array(np.zeros(256)), device.empty(256))]
+    arrays = [make for _ in kinds for make in (executor.array(np.zeros(256)), executor.empty(256))]
 
-    moved = device.launch(kernel(SOURCE, "structures"), (1,), (32,), arrays).counters.arrays
+    moved = executor.launch(kernel(SOURCE, "structures"), (1,), (32,), arrays).counters.arrays
 
     for (size, at_once), read, written in zip(kinds.values(), moved[::2], moved[1::2], strict=True):
         assert (read.bytes_read, written.bytes_written) == (32 * size, 32 * size)
@@ -263,20 +263,22 @@ def test_a_structure_is_moved_in_parts_as_wide_as_its_type_is_aligned() -> None:
 
 
 def test_columns_of_a_tile_conflict_unless_they_are_padded() -> None:
-    device = Device()
-    y = device.empty(32)
+    executor = Executor()
+    y = executor.empty(32)
 
-    plain = device.launch(kernel(SOURCE, "columns"), (1,), (32,), (y, np.int32(0)), 4096).counters
-    padded = device.launch(kernel(SOURCE, "columns"), (1,), (32,), (y, np.int32(1)), 4224).counters
+    plain = executor.launch(kernel(SOURCE, "columns"), (1,), (32,), (y, np.int32(0)), 4096).counters
+    padded = executor.launch(
+        kernel(SOURCE, "columns"), (1,), (32,), (y, np.int32(1)), 4224
+    ).counters
 
     assert access(plain, 12, write=True, space="shared").bank_conflicts == 31
     assert access(padded, 12, write=True, space="shared").bank_conflicts == 0
 
 
 def test_counters_add_up_and_survive_json() -> None:
-    device = Device()
-    x, y = device.array(np.arange(256)), device.empty(256)
-    one = device.launch(kernel(SOURCE, "squared"), (4,), (64,), (x, y)).counters
+    executor = Executor()
+    x, y = executor.array(np.arange(256)), executor.empty(256)
+    one = executor.launch(kernel(SOURCE, "squared"), (4,), (64,), (x, y)).counters
 
     both = one + one
 

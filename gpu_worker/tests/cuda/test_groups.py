@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpu_worker.cuda_cpu import CompileError, compile_source
-from gpu_worker.tests.cuda.device import Device, kernel, source
+from gpu_worker.tests.cuda.executor import Executor, kernel, source
 
 GROUPS = source("groups")
 RETURNED = source("returned")
@@ -24,9 +24,9 @@ def bits(places: list[int]) -> int:
 
 
 def test_groups_of_fifteen_lanes_that_came_together() -> None:
-    device = Device()
-    out = device.empty((15, 32), np.int32)
-    report = device.launch(kernel(GROUPS, "some_lanes"), (1,), (32,), (out,))
+    executor = Executor()
+    out = executor.empty((15, 32), np.int32)
+    report = executor.launch(kernel(GROUPS, "some_lanes"), (1,), (32,), (out,))
     assert not report.diagnostics
     rows = [[row[lane] for lane in SOME] for row in out.host.tolist()]
     sums = list(itertools.accumulate(SOME))
@@ -42,9 +42,9 @@ def test_groups_of_fifteen_lanes_that_came_together() -> None:
 
 
 def test_lanes_of_a_branch_find_each_other() -> None:
-    device = Device()
-    out = device.array(np.zeros(64), np.int32)
-    device.launch(kernel(GROUPS, "branches"), (1,), (32,), (out,))
+    executor = Executor()
+    out = executor.array(np.zeros(64), np.int32)
+    executor.launch(kernel(GROUPS, "branches"), (1,), (32,), (out,))
     low, high = bits(list(range(10))), bits(list(range(10, 32)))
     assert out.host[:32].tolist() == [low] * 10 + [high] * 22
     # 24 lanes go round once, 16 of them twice, 8 three times.
@@ -52,19 +52,19 @@ def test_lanes_of_a_branch_find_each_other() -> None:
 
 
 def test_one_atomic_for_all_lanes_that_have_something_to_add() -> None:
-    device = Device()
-    x = device.array(np.arange(32) % 9, np.int32)
-    out = device.array(np.zeros(33), np.int32)
-    report = device.launch(kernel(GROUPS, "compacted"), (1,), (32,), (x, out), order="forward")
+    executor = Executor()
+    x = executor.array(np.arange(32) % 9, np.int32)
+    out = executor.array(np.zeros(33), np.int32)
+    report = executor.launch(kernel(GROUPS, "compacted"), (1,), (32,), (x, out), order="forward")
     found = [value for value in x.host.tolist() if value > 5]
     assert out.host.tolist() == [len(found), *found, *[0] * (32 - len(found))]
     assert report.counters.atomics == 1
 
 
 def test_parts_of_blocks_and_tiles() -> None:
-    device = Device()
-    out = device.empty((16, 64), np.int32)
-    report = device.launch(kernel(GROUPS, "partitions"), (1,), (64,), (out,))
+    executor = Executor()
+    out = executor.empty((16, 64), np.int32)
+    report = executor.launch(kernel(GROUPS, "partitions"), (1,), (64,), (out,))
     assert not report.diagnostics
     tile = [list(range(start, start + 8)) for start in range(0, 64, 8)]
     expected: list[list[int]] = [[] for _ in range(16)]
@@ -117,10 +117,14 @@ def test_reductions_of_groups_need_their_header() -> None:
 
 @pytest.mark.parametrize("left", [96, 95, 64, 33, 1])
 def test_a_barrier_waits_for_no_thread_that_has_returned(left: int) -> None:
-    device = Device()
-    x, y, votes = device.array(np.arange(96)), device.array(np.zeros(96)), device.empty(3, np.int32)
+    executor = Executor()
+    x, y, votes = (
+        executor.array(np.arange(96)),
+        executor.array(np.zeros(96)),
+        executor.empty(3, np.int32),
+    )
 
-    report = device.launch(
+    report = executor.launch(
         kernel(RETURNED, "block_goes_on"), (1,), (96,), (x, y, votes, np.int32(left))
     )
 
@@ -130,10 +134,10 @@ def test_a_barrier_waits_for_no_thread_that_has_returned(left: int) -> None:
 
 
 def test_threads_may_leave_one_after_the_other() -> None:
-    device = Device()
-    y = device.array(np.zeros(8))
+    executor = Executor()
+    y = executor.array(np.zeros(8))
 
-    report = device.launch(kernel(RETURNED, "one_by_one"), (1,), (8,), (y,))
+    report = executor.launch(kernel(RETURNED, "one_by_one"), (1,), (8,), (y,))
 
     assert not report.diagnostics
     assert y.host.tolist() == [sum(range(lane)) for lane in range(8)]
@@ -141,10 +145,10 @@ def test_threads_may_leave_one_after_the_other() -> None:
 
 @pytest.mark.parametrize("threads", [64, 52])
 def test_lanes_that_a_mask_names_may_have_returned(threads: int) -> None:
-    device = Device()
-    out = device.array(np.zeros((11, 64)), np.int32)
+    executor = Executor()
+    out = executor.array(np.zeros((11, 64)), np.int32)
 
-    report = device.launch(kernel(RETURNED, "warp_goes_on"), (1,), (threads,), (out,))
+    report = executor.launch(kernel(RETURNED, "warp_goes_on"), (1,), (threads,), (out,))
 
     assert not report.diagnostics
     there = bits(list(range(20)))
@@ -177,10 +181,10 @@ extern "C" __global__ void k(const float *x, float *y, int wait, int barrier) {
 
 @pytest.mark.parametrize("wait", [0, 1, 2])
 def test_asynchronous_copies_are_there_once_they_are_waited_for(wait: int) -> None:
-    device = Device()
-    x, y = device.array(np.arange(192)), device.array(np.zeros(192))
+    executor = Executor()
+    x, y = executor.array(np.arange(192)), executor.array(np.zeros(192))
 
-    report = device.launch(
+    report = executor.launch(
         kernel(PIPELINE, "k"), (1,), (64,), (x, y, np.int32(wait), np.int32(1)), order="forward"
     )
 
@@ -201,10 +205,10 @@ def test_asynchronous_copies_are_there_once_they_are_waited_for(wait: int) -> No
 def test_asynchronous_copies_that_are_not_waited_for_are_told_of(
     wait: int, barrier: int, kind: str
 ) -> None:
-    device = Device()
-    x, y = device.array(np.arange(192)), device.array(np.zeros(192))
+    executor = Executor()
+    x, y = executor.array(np.arange(192)), executor.array(np.zeros(192))
 
-    found = device.findings(
+    found = executor.diagnostics(
         kernel(PIPELINE, "k"), (1,), (64,), (x, y, np.int32(wait), np.int32(barrier))
     )
 
@@ -231,10 +235,10 @@ extern "C" __global__ void k(const float *x, float *y) {{
   __pipeline_wait_prior(0);
   y[0] = s[0];
 }}"""
-    device = Device()
+    executor = Executor()
 
-    found = device.findings(
-        kernel(source, "k"), (1,), (1,), (device.array(np.arange(64)), device.empty(1))
+    found = executor.diagnostics(
+        kernel(source, "k"), (1,), (1,), (executor.array(np.arange(64)), executor.empty(1))
     )
 
     assert (found[0].kind, found[0].line) == (kind, 4), [str(item) for item in found]

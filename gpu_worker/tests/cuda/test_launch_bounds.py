@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpu_worker.cupy_cpu.executor import LaunchError
-from gpu_worker.tests.cuda.device import Device, module
+from gpu_worker.tests.cuda.executor import Executor, module
 
 SOURCE = """
 #define MOST 96
@@ -53,12 +53,12 @@ def test_the_bound_of_each_instance_is_known() -> None:
 
 @pytest.mark.parametrize("block", [(129,), (2, 65)])
 def test_a_launch_beyond_it_is_refused(block: tuple[int, ...]) -> None:
-    device, which = Device(), module(SOURCE, tuple(MOST)).kernel("braces")
-    y = device.empty(130, np.int32)
+    executor, which = Executor(), module(SOURCE, tuple(MOST)).kernel("braces")
+    y = executor.empty(130, np.int32)
 
-    assert device.launch(which, (1,), (128,), (y,)).diagnostics == []
+    assert executor.launch(which, (1,), (128,), (y,)).diagnostics == []
     with pytest.raises(LaunchError) as refused:
-        device.launch(which, (1,), block, (y,))
+        executor.launch(which, (1,), block, (y,))
 
     (found,) = refused.value.diagnostics
     assert found.kind == "launch-size"

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_worker.tests.cuda.device import Device, kernel, source
+from gpu_worker.tests.cuda.executor import Executor, kernel, source
 
 
 @pytest.fixture
-def device() -> Device:
-    return Device()
+def executor() -> Executor:
+    return Executor()
 
 
 ROUNDING = source("rounding")
@@ -26,13 +26,13 @@ def directed(exact: Any) -> list[Any]:
     return [down, up, np.where(exact > 0, down, up)]
 
 
-def test_rounding_goes_the_way_that_is_asked_for(device: Device) -> None:
+def test_rounding_goes_the_way_that_is_asked_for(executor: Executor) -> None:
     rng = np.random.default_rng(9)
     a, b = (rng.standard_normal(256).astype("f4") for _ in range(2))
-    out = device.empty((9, 256))
-    args = (device.array(a), device.array(b), out, np.int32(256))
+    out = executor.empty((9, 256))
+    args = (executor.array(a), executor.array(b), out, np.int32(256))
 
-    device.launch(kernel(ROUNDING, "directed"), (1,), (256,), args)
+    executor.launch(kernel(ROUNDING, "directed"), (1,), (256,), args)
 
     product, total = a.astype("f8") * b, a.astype("f8") + b
     wanted = directed(product) + directed(total) + directed(product)
@@ -40,12 +40,12 @@ def test_rounding_goes_the_way_that_is_asked_for(device: Device) -> None:
     assert (product != product.astype("f4")).mean() > 0.9
 
 
-def test_numbers_become_whole_as_on_a_device(device: Device) -> None:
+def test_numbers_become_whole_as_on_a_device(executor: Executor) -> None:
     """What does not fit becomes the nearest that does; NaN 0, or with 64 bits the highest bit."""
-    x = device.array([2.5, -2.5, 3e9, -3e9, np.nan], np.float64)
-    out = device.empty((9, 5), np.int64)
+    x = executor.array([2.5, -2.5, 3e9, -3e9, np.nan], np.float64)
+    out = executor.empty((9, 5), np.int64)
 
-    device.launch(kernel(ROUNDING, "whole"), (1,), (5,), (x, out))
+    executor.launch(kernel(ROUNDING, "whole"), (1,), (5,), (x, out))
 
     low, high = -(2**31), 2**31 - 1
     lowest = -(2**63)
@@ -62,11 +62,11 @@ def test_numbers_become_whole_as_on_a_device(device: Device) -> None:
     ]
 
 
-def test_functions_that_the_c_library_does_not_have(device: Device) -> None:
-    x, d = device.array([2, 3, 6]), device.array([2, 3, 6], np.float64)
-    out, bits = device.empty(11), device.empty(13, np.int64)
+def test_functions_that_the_c_library_does_not_have(executor: Executor) -> None:
+    x, d = executor.array([2, 3, 6]), executor.array([2, 3, 6], np.float64)
+    out, bits = executor.empty(11), executor.empty(13, np.int64)
 
-    device.launch(kernel(ROUNDING, "others"), (1,), (1,), (x, d, out, bits))
+    executor.launch(kernel(ROUNDING, "others"), (1,), (1,), (x, d, out, bits))
 
     thirds, roots = directed(np.array([1 / 3])), directed(np.array([2**0.5]))
     seventh = np.float32(1) / np.float32(7)

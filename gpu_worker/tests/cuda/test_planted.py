@@ -9,16 +9,16 @@ from gpu_worker.cuda_cpu import CompileError, compile_source
 from gpu_worker.cuda_cpu.frontend import lint
 from gpu_worker.cuda_cpu.frontend.translating import translate
 from gpu_worker.cupy_cpu.executor import unwritten_output
-from gpu_worker.tests.cuda.device import Device, kernel
+from gpu_worker.tests.cuda.executor import Executor, kernel
 from gpu_worker.tests.cuda.planted import PLANTED
 from gpu_worker.tests.cuda.planting import Planted
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.id)
 def test_mistakes_are_found_at_their_line(planted: Planted) -> None:
-    device = Device()
+    executor = Executor()
 
-    found = device.findings(kernel(planted.source, "wrong"), *planted.wrong(device))
+    found = executor.diagnostics(kernel(planted.source, "wrong"), *planted.wrong(executor))
 
     named = [item for item in found if item.kind == planted.kind]
     assert named, [str(item) for item in found]
@@ -30,10 +30,10 @@ def test_mistakes_are_found_at_their_line(planted: Planted) -> None:
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.id)
 def test_honest_twins_pass_without_a_word(planted: Planted) -> None:
-    device = Device()
+    executor = Executor()
 
-    report = device.launch(
-        kernel(planted.source, "honest"), *(planted.honest or planted.wrong)(device)
+    report = executor.launch(
+        kernel(planted.source, "honest"), *(planted.honest or planted.wrong)(executor)
     )
 
     assert [str(item) for item in report.diagnostics] == []
@@ -56,10 +56,10 @@ def test_what_causes_others_is_found_first(barrier: str, kinds: list[str]) -> No
   {barrier}
   y[threadIdx.x] = s[0] + s[1] + s[2] + s[3];
 }}"""
-    device = Device()
+    executor = Executor()
 
-    found = device.findings(
-        kernel(source, "k"), (1,), (128,), (device.array(np.arange(128)), device.empty(128))
+    found = executor.diagnostics(
+        kernel(source, "k"), (1,), (128,), (executor.array(np.arange(128)), executor.empty(128))
     )
 
     assert list(dict.fromkeys(item.kind for item in found))[: len(kinds)] == kinds
@@ -74,11 +74,11 @@ COPY = """extern "C" __global__ void copy(const float *x, float *y, int n) {
 
 @pytest.mark.parametrize(("blocks", "missing"), [(3, 232), (4, 0)])
 def test_a_dropped_tail_is_found(blocks: int, missing: int) -> None:
-    device = Device()
-    x, y = device.array(np.arange(1000)), device.empty(1000)
+    executor = Executor()
+    x, y = executor.array(np.arange(1000)), executor.empty(1000)
 
-    device.launch(kernel(COPY, "copy"), (blocks,), (256,), (x, y, np.int32(1000)))
-    device.launch(kernel(COPY, "copy"), (1,), (32,), (x, x, np.int32(1000)))
+    executor.launch(kernel(COPY, "copy"), (blocks,), (256,), (x, y, np.int32(1000)))
+    executor.launch(kernel(COPY, "copy"), (1,), (32,), (x, x, np.int32(1000)))
     found = unwritten_output("y", y.block, 4)
 
     if not missing:
@@ -92,9 +92,9 @@ def test_a_dropped_tail_is_found(blocks: int, missing: int) -> None:
 
 
 def test_what_the_host_wrote_counts_as_written() -> None:
-    device = Device()
-    x, y = device.array(np.arange(1000)), device.empty(1000)
-    device.launch(kernel(COPY, "copy"), (3,), (256,), (x, y, np.int32(1000)))
+    executor = Executor()
+    x, y = executor.array(np.arange(1000)), executor.empty(1000)
+    executor.launch(kernel(COPY, "copy"), (3,), (256,), (x, y, np.int32(1000)))
 
     y.block.mark_written(768 * 4, 232 * 4)
 
@@ -141,11 +141,11 @@ template <typename T> __global__ void dot(const T *x, T *y) {
   y[0] = s;
 }"""
     dtype = pytest.importorskip("ml_dtypes").bfloat16
-    device = Device()
-    x = device.array(np.linspace(1, 2, 64), dtype)
+    executor = Executor()
+    x = executor.array(np.linspace(1, 2, 64), dtype)
 
-    found = device.findings(
-        kernel(source, "dot<__nv_bfloat16>"), (1,), (1,), (x, device.empty(1, dtype))
+    found = executor.diagnostics(
+        kernel(source, "dot<__nv_bfloat16>"), (1,), (1,), (x, executor.empty(1, dtype))
     )
 
     assert [(item.kind, item.line) for item in found] == [("half-accumulation", 5)]
@@ -157,10 +157,12 @@ extern "C" __global__ void k(float *y) {
   y[threadIdx.x] = kept;
   if (threadIdx.x == 1) kept = 1;
 }"""
-    device = Device()
-    y = device.empty(2)
+    executor = Executor()
+    y = executor.empty(2)
 
-    first = device.findings(kernel(source, "k"), (1,), (2,), (y,), orders=("forward", "reverse"))
+    first = executor.diagnostics(
+        kernel(source, "k"), (1,), (2,), (y,), orders=("forward", "reverse")
+    )
 
     assert y.host.tolist() == [0, 0]
     assert {"global-race", "order-dependent"} <= {item.kind for item in first}
@@ -187,9 +189,9 @@ extern "C" __global__ void k(float *y) { y[0] = 1; }"""
 
 def test_a_launch_that_never_ends_is_stopped() -> None:
     source = 'extern "C" __global__ void spin(volatile int *flag) {\n  while (*flag == 0) { }\n}'
-    device = Device()
+    executor = Executor()
 
-    found = device.findings(kernel(source, "spin"), (1,), (1,), (device.array([0], np.int32),),
+    found = executor.diagnostics(kernel(source, "spin"), (1,), (1,), (executor.array([0], np.int32),),
                             step_limit=100_000, order="forward")  # fmt: skip
 
     assert [(item.kind, item.line) for item in found] == [("time-limit", 2)]
@@ -208,9 +210,9 @@ def test_a_launch_that_never_ends_is_stopped() -> None:
 )
 def test_a_loop_that_waits_for_what_never_comes_is_told_to_do_so(loop: str) -> None:
     source = f'extern "C" __global__ void spin(volatile int *flag) {{\n  {loop}\n}}'
-    device = Device()
+    executor = Executor()
 
-    found = device.findings(kernel(source, "spin"), (2,), (64,), (device.array([0], np.int32),),
+    found = executor.diagnostics(kernel(source, "spin"), (2,), (64,), (executor.array([0], np.int32),),
                             order="forward")  # fmt: skip
 
     assert [(item.kind, item.line) for item in found] == [("endless-wait", 2)]
@@ -227,9 +229,11 @@ extern "C" __global__ void late(int *x, int n) {
   else { for (int i = 0; i < n; i++) atomicAdd(&x[1], 1); atomicAdd(&x[0], 1); }
 }"""
     for name, block in (("busy", 1), ("late", 64)):
-        device = Device()
-        arguments = (device.array([0, 0], np.int32), np.int32(6_000_000 // block))
-        found = device.findings(kernel(source, name), (1,), (block,), arguments, order="forward")
+        executor = Executor()
+        arguments = (executor.array([0, 0], np.int32), np.int32(6_000_000 // block))
+        found = executor.diagnostics(
+            kernel(source, name), (1,), (block,), arguments, order="forward"
+        )
         assert found == []
 
 
@@ -247,23 +251,23 @@ extern "C" __global__ void cast(const float *p, int wrong) {
 
 @pytest.mark.parametrize("name", ["table", "member", "cast"])
 def test_arrays_that_no_argument_tells_of_are_restored_and_compared(name: str) -> None:
-    device = Device()
-    values = device.array([5] * 4)
+    executor = Executor()
+    values = executor.array([5] * 4)
     address = values.block.address
     given = {
-        "table": device.array([0, address], np.uint64),
+        "table": executor.array([0, address], np.uint64),
         "member": address.to_bytes(8, "little"),
         "cast": values,
     }[name]
     launch = (kernel(REACHED, name), (1,), (4,))
     result = {"table": [5, 6, 7, 8], "member": [0, 1, 2, 3], "cast": [4, 4, 4, 4]}[name]
 
-    report = device.launch(*launch, (given, np.int32(0)))
+    report = executor.launch(*launch, (given, np.int32(0)))
 
     assert [str(item) for item in report.diagnostics] == []
     assert values.host.tolist() == result
 
-    report = device.launch(*launch, (given, np.int32(1)))
+    report = executor.launch(*launch, (given, np.int32(1)))
 
     assert [item.kind for item in report.diagnostics][-1] == "order-dependent"
 
@@ -274,9 +278,9 @@ def test_a_variable_that_is_given_no_value_has_one_that_nobody_takes_for_right()
   if (n > 1) sum = 0;
   y[0] = sum;
 }"""
-    device = Device()
-    y = device.empty(1)
+    executor = Executor()
+    y = executor.empty(1)
 
-    device.launch(kernel(source, "k"), (1,), (1,), (y, np.int32(1)))
+    executor.launch(kernel(source, "k"), (1,), (1,), (y, np.int32(1)))
 
     assert y.host[0] < -1e38

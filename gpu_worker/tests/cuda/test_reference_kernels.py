@@ -23,7 +23,7 @@ from gpu_worker.exercises.row_launch import C_TYPES, pack_size
 from gpu_worker.judge.cases import families
 from gpu_worker.judge.cases.dtypes import named
 from gpu_worker.judge.cases.units import error_in_units, limit_in_units
-from gpu_worker.tests.cuda.device import Array, Device, kernel
+from gpu_worker.tests.cuda.executor import Array, Executor, kernel
 
 EXERCISES = ("rmsnorm", "layernorm")
 DTYPES = ("float32", "float16", "bfloat16", "float64")
@@ -258,13 +258,13 @@ def test_the_vector_path_is_left_where_addresses_do_not_allow_it() -> None:
 def test_rows_beyond_two_to_the_31_elements(slug: str) -> None:
     """Runs the last blocks of a launch over arrays that are there in address space only."""
     exercise = get(slug)
-    rules, device = exercise.module("launch").LAUNCHES, Device()
+    rules, executor = exercise.module("launch").LAUNCHES, Executor()
     dim, rows = 128, 2**24 + 7
-    x, y = (_sparse(device, rows, dim) for _ in range(2))
+    x, y = (_sparse(executor, rows, dim) for _ in range(2))
     rng = np.random.default_rng(2)
     x.host[-3:] = rng.standard_normal((3, dim))
-    parameters = [device.array(rng.standard_normal(dim), np.float16) for _ in exercise.parameters]
-    kept = device.memory.allocate(rows * 8, initialised=True)
+    parameters = [executor.array(rng.standard_normal(dim), np.float16) for _ in exercise.parameters]
+    kept = executor.memory.allocate(rows * 8, initialised=True)
     plan = rules.forward("float16", rows, dim, 8)
     sizes = (np.int64(rows), np.int32(dim), np.float32(1e-5))
     source = (exercise.folder / "kernels.cu").read_text(encoding="utf-8")
@@ -272,7 +272,7 @@ def test_rows_beyond_two_to_the_31_elements(slug: str) -> None:
     given = [value.pointer if isinstance(value, Array) else value for value in args]
 
     report = _LAUNCH(
-        kernel(source, plan.kernel), plan.grid, plan.block, given, memory=device.memory,
+        kernel(source, plan.kernel), plan.grid, plan.block, given, memory=executor.memory,
         blocks=(plan.grid[0] - 1, 1),
     )  # fmt: skip
 
@@ -290,28 +290,28 @@ def test_rows_beyond_two_to_the_31_elements(slug: str) -> None:
 def test_backward_over_rows_that_32_bits_cannot_reach(slug: str, dim: int) -> None:
     """Five rows far apart, of a length for each kind of kernel; only the rows are in memory."""
     exercise = get(slug)
-    rules, device, rows, step = exercise.module("launch").LAUNCHES, Device(), 5, 2**29
+    rules, executor, rows, step = exercise.module("launch").LAUNCHES, Executor(), 5, 2**29
     rng = np.random.default_rng(4)
-    x, d = (_sparse(device, rows, step) for _ in range(2))
+    x, d = (_sparse(executor, rows, step) for _ in range(2))
     x.host[:, :dim], d.host[:, :dim] = rng.standard_normal((2, rows, dim))
-    gamma = device.array(rng.standard_normal(dim), np.float16)
+    gamma = executor.array(rng.standard_normal(dim), np.float16)
     layer = getattr(exercise.module("reference_numpy"), exercise.class_name)(dim, 1e-5)
     layer.gamma = gamma.host.astype("f8")
     wide = x.host[:, :dim].astype("f8")
     layer.forward(wide)
     mean = wide.mean(-1) if rules.kept == 2 else np.zeros(rows)
     rstd = ((wide - mean[:, None]) ** 2).mean(-1) + 1e-5
-    kept = device.array(np.column_stack([mean, rstd**-0.5])[:, -rules.kept :])
-    dx, both = device.empty((rows, dim), np.float16), (x, *_steps(step), d, *_steps(step))
+    kept = executor.array(np.column_stack([mean, rstd**-0.5])[:, -rules.kept :])
+    dx, both = executor.empty((rows, dim), np.float16), (x, *_steps(step), d, *_steps(step))
     plan, banded = rules.backward("float16", rows, dim, 8), rules.columns("float16", rows, dim)
     of_long_rows = "long" in plan.kernel
     bands = banded.grid[1] if of_long_rows else plan.grid[0]
-    parts = device.empty((rules.parameters, bands, dim))
+    parts = executor.empty((rules.parameters, bands, dim))
 
     own = () if of_long_rows else (parts,)
-    _one(device, exercise.folder, plan, (*both, gamma, kept, dx, *own), rows, dim)
+    _one(executor, exercise.folder, plan, (*both, gamma, kept, dx, *own), rows, dim)
     if of_long_rows:
-        _one(device, exercise.folder, banded, (*both, kept, parts), rows, dim)
+        _one(executor, exercise.folder, banded, (*both, kept, parts), rows, dim)
 
     assert (rows - 1) * step >= 2**31
     expected = layer.backward(d.host[:, :dim].astype("f8"))
@@ -323,20 +323,20 @@ def _steps(row: int) -> tuple[Any, Any]:
     return np.int64(row), np.int64(1)
 
 
-def _one(device: Device, folder: Path, plan: Any, args: Any, rows: int, dim: int) -> None:
+def _one(executor: Executor, folder: Path, plan: Any, args: Any, rows: int, dim: int) -> None:
     """Launch one kernel; nothing may be found in it."""
     source = (folder / "kernels.cu").read_text(encoding="utf-8")
     given = [value.pointer if isinstance(value, Array) else value for value in args]
     report = _LAUNCH(
         kernel(source, plan.kernel), plan.grid, plan.block,
-        [*given, np.int64(rows), np.int32(dim)], plan.shared_bytes, memory=device.memory,
+        [*given, np.int64(rows), np.int32(dim)], plan.shared_bytes, memory=executor.memory,
     )  # fmt: skip
     assert report.diagnostics == []
 
 
-def _sparse(device: Device, rows: int, dim: int) -> Array:
+def _sparse(executor: Executor, rows: int, dim: int) -> Array:
     """Return an array whose pages no one has touched: they read as zero and take no memory."""
-    return Array(device.memory, (rows, dim), np.float16, untouched=True)
+    return Array(executor.memory, (rows, dim), np.float16, untouched=True)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

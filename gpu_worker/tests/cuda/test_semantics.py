@@ -11,38 +11,38 @@ import pytest
 
 from gpu_worker.cuda_cpu import CompileError, compile_source
 from gpu_worker.cupy_cpu.executor import LaunchError
-from gpu_worker.tests.cuda.device import Device, kernel, module, source
+from gpu_worker.tests.cuda.executor import Executor, kernel, module, source
 
 BLOCKS = source("blocks")
 
 
 @pytest.fixture
-def device() -> Device:
-    return Device()
+def executor() -> Executor:
+    return Executor()
 
 
-def test_threads_know_their_place_in_three_dimensions(device: Device) -> None:
-    out = device.empty(2 * 3 * 2 * 24, np.int32)
+def test_threads_know_their_place_in_three_dimensions(executor: Executor) -> None:
+    out = executor.empty(2 * 3 * 2 * 24, np.int32)
 
-    report = device.launch(kernel(BLOCKS, "indices"), (2, 3, 2), (4, 3, 2), (out,))
+    report = executor.launch(kernel(BLOCKS, "indices"), (2, 3, 2), (4, 3, 2), (out,))
 
     expected = [block * 1000 + thread for block in range(12) for thread in range(24)]
     assert out.host.tolist() == expected
     assert report.counters.threads == 288
 
 
-def test_kernels_that_a_macro_declares_are_found(device: Device) -> None:
+def test_kernels_that_a_macro_declares_are_found(executor: Executor) -> None:
     text = source("macros")
 
     kernels = compile_source(text).kernels
 
     assert kernels == ("plain", "named", "fill_int", "fill_float", "nested")
     for name, value in zip(kernels, (1, 2, 3, 3, 5), strict=True):
-        out = device.empty(4, np.float32 if name == "fill_float" else np.int32)
-        device.launch(kernel(text, name), (1,), (4,), (out,))
+        out = executor.empty(4, np.float32 if name == "fill_float" else np.int32)
+        executor.launch(kernel(text, name), (1,), (4,), (out,))
         assert out.host.tolist() == [value] * 4, name
     with pytest.raises(LaunchError) as caught:
-        device.launch(kernel(text, "nested"), (1,), (5,), (device.empty(5, np.int32),))
+        executor.launch(kernel(text, "nested"), (1,), (5,), (executor.empty(5, np.int32),))
     assert "4" in str(caught.value)
 
 
@@ -51,58 +51,58 @@ def test_a_macro_that_makes_no_kernel_is_named() -> None:
         compile_source("#define KERNEL(name) __global__ void name\nint x;\n")
 
 
-def test_static_shared_memory_has_its_shape(device: Device) -> None:
-    x, y = device.array(np.arange(64).reshape(8, 8)), device.empty((8, 8))
+def test_static_shared_memory_has_its_shape(executor: Executor) -> None:
+    x, y = executor.array(np.arange(64).reshape(8, 8)), executor.empty((8, 8))
 
-    report = device.launch(kernel(BLOCKS, "transposed"), (1,), (8, 8), (x, y, np.int32(8)))
+    report = executor.launch(kernel(BLOCKS, "transposed"), (1,), (8, 8), (x, y, np.int32(8)))
 
     assert np.array_equal(y.host, x.host.T)
     assert report.counters.barriers == 1
     assert kernel(BLOCKS, "transposed").shared_size_bytes == 8 * 9 * 4
 
 
-def test_dynamic_shared_memory_has_the_size_of_the_launch(device: Device) -> None:
-    x, y = device.array(np.arange(100), np.float64), device.empty(100, np.float64)
+def test_dynamic_shared_memory_has_the_size_of_the_launch(executor: Executor) -> None:
+    x, y = executor.array(np.arange(100), np.float64), executor.empty(100, np.float64)
 
-    device.launch(kernel(BLOCKS, "reversed"), (1,), (100,), (x, y), 800)
+    executor.launch(kernel(BLOCKS, "reversed"), (1,), (100,), (x, y), 800)
 
     assert np.array_equal(y.host, x.host[::-1])
 
 
-def test_more_shared_memory_after_asking_for_it(device: Device) -> None:
+def test_more_shared_memory_after_asking_for_it(executor: Executor) -> None:
     which = module(BLOCKS).kernel("reversed")
-    x, y = device.array(np.arange(1000), np.float64), device.empty(1000, np.float64)
+    x, y = executor.array(np.arange(1000), np.float64), executor.empty(1000, np.float64)
     which.max_dynamic_shared_size_bytes = 100_000
 
-    device.launch(which, (1,), (1000,), (x, y), 100_000)
+    executor.launch(which, (1,), (1000,), (x, y), 100_000)
 
     assert np.array_equal(y.host, x.host[::-1])
 
 
-def test_barriers_count_and_vote(device: Device) -> None:
-    out = device.empty(5, np.int32)
+def test_barriers_count_and_vote(executor: Executor) -> None:
+    out = executor.empty(5, np.int32)
 
-    device.launch(kernel(BLOCKS, "counted"), (1,), (100,), (out,))
+    executor.launch(kernel(BLOCKS, "counted"), (1,), (100,), (out,))
 
     assert out.host.tolist() == [50, 1, 1, 0, 0]
 
 
-def test_structures_go_by_value(device: Device) -> None:
-    y = device.empty(1)
+def test_structures_go_by_value(executor: Executor) -> None:
+    y = executor.empty(1)
 
-    device.launch(kernel(BLOCKS, "by_value"), (1,), (1,), (struct.pack("iif", 3, 4, 0.5), y))
+    executor.launch(kernel(BLOCKS, "by_value"), (1,), (1,), (struct.pack("iif", 3, 4, 0.5), y))
 
     assert y.host[0] == 6.0
 
 
-def test_constant_memory_is_set_from_outside_and_globals_stay(device: Device) -> None:
+def test_constant_memory_is_set_from_outside_and_globals_stay(executor: Executor) -> None:
     which = kernel(BLOCKS, "constants")
     address, size = module(BLOCKS).global_address("table")
     set_bytes(address, np.array([1, 2, 3, 4], np.float32))
-    y = device.empty(4)
+    y = executor.empty(4)
 
     for _ in range(3):
-        device.launch(which, (1,), (4,), (y,), order="forward")
+        executor.launch(which, (1,), (4,), (y,), order="forward")
 
     assert size == 16
     assert y.host.tolist() == [1, 2, 3, 4]
@@ -111,39 +111,39 @@ def test_constant_memory_is_set_from_outside_and_globals_stay(device: Device) ->
         module(BLOCKS).global_address("missing")
 
 
-def test_names_that_the_c_library_has_too_are_free(device: Device) -> None:
+def test_names_that_the_c_library_has_too_are_free(executor: Executor) -> None:
     source = """__constant__ float gamma[2] = {3, 4};
 __device__ float norm(const float *x) { return x[0] * gamma[1]; }
 extern "C" __global__ void index(float *y) { y[0] = norm(gamma); }"""
-    y = device.empty(1)
+    y = executor.empty(1)
 
-    report = device.launch(kernel(source, "index"), (1,), (1,), (y,))
+    report = executor.launch(kernel(source, "index"), (1,), (1,), (y,))
 
     assert y.host.tolist() == [12]
     assert report.diagnostics == []
     assert module(source).global_address("gamma")[1] == 8
 
 
-def test_scalars_are_passed_by_their_own_type(device: Device) -> None:
-    out = device.empty(7, np.float64)
+def test_scalars_are_passed_by_their_own_type(executor: Executor) -> None:
+    out = executor.empty(7, np.float64)
     args = (1 << 40, np.int32(-5), np.uint32(7), np.float32(0.5), 0.1, True, np.int16(-3), out)
 
-    device.launch(kernel(BLOCKS, "scalars"), (1,), (1,), args)
+    executor.launch(kernel(BLOCKS, "scalars"), (1,), (1,), args)
 
     assert out.host.tolist() == [float(1 << 40), -5, 7, 0.5, 0.1, 1, -3]
 
 
-def test_what_a_kernel_prints_is_kept(device: Device) -> None:
-    report = device.launch(kernel(BLOCKS, "spoken"), (2,), (32,), (np.int32(3),), order="forward")
+def test_what_a_kernel_prints_is_kept(executor: Executor) -> None:
+    report = executor.launch(kernel(BLOCKS, "spoken"), (2,), (32,), (np.int32(3),), order="forward")
 
     assert report.output == "n = 3, half = 1.5\n" * 2
 
 
-def test_a_failed_assertion_stops_the_launch_at_its_line(device: Device) -> None:
-    device.launch(kernel(BLOCKS, "checked"), (1,), (32,), (np.int32(1),))
+def test_a_failed_assertion_stops_the_launch_at_its_line(executor: Executor) -> None:
+    executor.launch(kernel(BLOCKS, "checked"), (1,), (32,), (np.int32(1),))
 
     with pytest.raises(LaunchError) as caught:
-        device.launch(kernel(BLOCKS, "checked"), (1,), (32,), (np.int32(0),))
+        executor.launch(kernel(BLOCKS, "checked"), (1,), (32,), (np.int32(0),))
 
     line = BLOCKS.splitlines().index("  assert(n > 0);") + 1
     assert [(d.kind, d.line) for d in caught.value.diagnostics] == [("trap", line)]
@@ -160,10 +160,10 @@ def read_bytes(address: int, size: int, dtype: Any) -> Any:
 WARPS = source("warps")
 
 
-def test_lanes_exchange_and_vote(device: Device) -> None:
-    out = device.empty((15, 32), np.int32)
+def test_lanes_exchange_and_vote(executor: Executor) -> None:
+    out = executor.empty((15, 32), np.int32)
 
-    device.launch(kernel(WARPS, "shuffles"), (1,), (32,), (out,))
+    executor.launch(kernel(WARPS, "shuffles"), (1,), (32,), (out,))
 
     lane = np.arange(32)
     value = 100 + lane
@@ -179,18 +179,18 @@ def test_lanes_exchange_and_vote(device: Device) -> None:
         assert got.tolist() == wanted.tolist(), number
 
 
-def test_parts_of_a_warp_work_apart(device: Device) -> None:
-    out = device.empty(32, np.int32)
+def test_parts_of_a_warp_work_apart(executor: Executor) -> None:
+    out = executor.empty(32, np.int32)
 
-    device.launch(kernel(WARPS, "halves_of_a_warp"), (1,), (32,), (out,))
+    executor.launch(kernel(WARPS, "halves_of_a_warp"), (1,), (32,), (out,))
 
     assert out.host.tolist() == [120] * 16 + [376] * 16
 
 
-def test_cooperative_groups_of_a_block(device: Device) -> None:
-    out = device.empty(64)
+def test_cooperative_groups_of_a_block(executor: Executor) -> None:
+    out = executor.empty(64)
 
-    device.launch(kernel(WARPS, "groups"), (1,), (64,), (out,))
+    executor.launch(kernel(WARPS, "groups"), (1,), (64,), (out,))
 
     rank = np.arange(64)
     sums = rank.reshape(8, 8).sum(axis=1)
@@ -200,12 +200,12 @@ def test_cooperative_groups_of_a_block(device: Device) -> None:
 ATOMICS = source("atomics")
 
 
-def test_atomics_lose_nothing(device: Device) -> None:
+def test_atomics_lose_nothing(executor: Executor) -> None:
     start = [0, 0, -9, 9, 0, 255, 0, 0, 0]
-    i, u = device.array(start, np.int32), device.array([0, 3], np.uint32)
-    wide, single, double = (device.array([0], dtype) for dtype in (np.uint64, "f4", "f8"))
+    i, u = executor.array(start, np.int32), executor.array([0, 3], np.uint32)
+    wide, single, double = (executor.array([0], dtype) for dtype in (np.uint64, "f4", "f8"))
 
-    report = device.launch(
+    report = executor.launch(
         kernel(ATOMICS, "counted"), (2,), (64,), (i, u, wide, single, double), order="random"
     )
 
@@ -217,11 +217,11 @@ def test_atomics_lose_nothing(device: Device) -> None:
     assert {d.kind for d in report.diagnostics} <= {"global-race"}
 
 
-def test_the_last_block_may_read_what_others_wrote_behind_a_fence(device: Device) -> None:
-    x, parts, y = device.array(np.arange(8)), device.empty(8), device.empty(1)
+def test_the_last_block_may_read_what_others_wrote_behind_a_fence(executor: Executor) -> None:
+    x, parts, y = executor.array(np.arange(8)), executor.empty(8), executor.empty(1)
 
-    report = device.launch(
-        kernel(ATOMICS, "last_block"), (8,), (1,), (x, parts, y, device.array([0], np.uint32))
+    report = executor.launch(
+        kernel(ATOMICS, "last_block"), (8,), (1,), (x, parts, y, executor.array([0], np.uint32))
     )
 
     assert y.host[0] == 28
@@ -232,12 +232,12 @@ ORDERED = source("orders")
 
 
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
-def test_every_block_and_thread_runs_once_in_any_order(device: Device, order: str) -> None:
-    seen, first = device.array(np.zeros(24 * 70), np.int32), device.array([0], np.int32)
-    turn = device.array([0], np.int32)
+def test_every_block_and_thread_runs_once_in_any_order(executor: Executor, order: str) -> None:
+    seen, first = executor.array(np.zeros(24 * 70), np.int32), executor.array([0], np.int32)
+    turn = executor.array([0], np.int32)
 
     for seed in range(5):
-        device.launch(
+        executor.launch(
             kernel(ORDERED, "visited"),
             (4, 3, 2),
             (70,),
@@ -260,11 +260,11 @@ SUMMED_AS: dict[str, Any] = {
 }
 
 
-def of_sums(device: Device, name: str, blocks: int = 4) -> list[tuple[str, str, str]]:
+def of_sums(executor: Executor, name: str, blocks: int = 4) -> list[tuple[str, str, str]]:
     """Launch a kernel of `sums.cu` in one order: what is found must not need a second."""
-    x = device.array(np.random.default_rng(0).standard_normal(64))
-    y = device.array([0.0] * 4, SUMMED_AS.get(name, np.float32))
-    report = device.launch(kernel(SUMS, name), (blocks,), (64,), (x, y), order="forward")
+    x = executor.array(np.random.default_rng(0).standard_normal(64))
+    y = executor.array([0.0] * 4, SUMMED_AS.get(name, np.float32))
+    report = executor.launch(kernel(SUMS, name), (blocks,), (64,), (x, y), order="forward")
     return [(d.kind, d.severity, d.message) for d in report.diagnostics]
 
 
@@ -280,9 +280,9 @@ def of_sums(device: Device, name: str, blocks: int = 4) -> list[tuple[str, str, 
     ],
 )
 def test_atomic_sums_that_round_in_the_order_of_threads_are_errors(
-    device: Device, name: str, who: str
+    executor: Executor, name: str, who: str
 ) -> None:
-    ((kind, severity, message),) = of_sums(device, name)
+    ((kind, severity, message),) = of_sums(executor, name)
     assert (kind, severity) == ("atomic-sum", "error")
     assert message.startswith(who)
     assert ("let each block write its part" in message) == who.startswith("Several blocks")
@@ -297,29 +297,29 @@ def test_atomic_sums_that_round_in_the_order_of_threads_are_errors(
     ],
 )
 def test_atomic_sums_that_are_the_same_in_each_order_pass_without_a_word(
-    device: Device, name: str
+    executor: Executor, name: str
 ) -> None:
-    assert of_sums(device, name) == []
+    assert of_sums(executor, name) == []
 
 
-def test_orders_that_differ_by_atomic_sums_are_told_of_once(device: Device) -> None:
-    x = device.array(np.random.default_rng(0).standard_normal(512) * 1e3)
-    report = device.launch(kernel(ORDERED, "summed"), (4,), (128,), (x, device.array([0.0])))
+def test_orders_that_differ_by_atomic_sums_are_told_of_once(executor: Executor) -> None:
+    x = executor.array(np.random.default_rng(0).standard_normal(512) * 1e3)
+    report = executor.launch(kernel(ORDERED, "summed"), (4,), (128,), (x, executor.array([0.0])))
     assert [d.kind for d in report.diagnostics] == ["atomic-sum"]
 
 
-def test_a_launch_is_the_same_each_time_for_one_seed(device: Device) -> None:
-    x = device.array(np.random.default_rng(0).standard_normal(512) * 1e3)
+def test_a_launch_is_the_same_each_time_for_one_seed(executor: Executor) -> None:
+    x = executor.array(np.random.default_rng(0).standard_normal(512) * 1e3)
     sums = []
     for _ in range(3):
-        y = device.array([0.0])
-        device.launch(kernel(ORDERED, "summed"), (4,), (128,), (x, y), order="random", seed=3)
+        y = executor.array([0.0])
+        executor.launch(kernel(ORDERED, "summed"), (4,), (128,), (x, y), order="random", seed=3)
         sums.append(y.host[0])
 
     assert len(set(sums)) == 1
 
 
-def test_a_warp_that_spins_lets_the_others_of_its_block_go_on(device: Device) -> None:
+def test_a_warp_that_spins_lets_the_others_of_its_block_go_on(executor: Executor) -> None:
     waiting = """extern "C" __global__ void wait(int *out) {
   __shared__ int arrived;
   if (threadIdx.x == 0) arrived = 0;
@@ -328,9 +328,9 @@ def test_a_warp_that_spins_lets_the_others_of_its_block_go_on(device: Device) ->
   while (atomicAdd(&arrived, 0) < 3) { }
   out[threadIdx.x] = atomicAdd(&arrived, 0);
 }"""
-    out = device.empty(96, np.int32)
+    out = executor.empty(96, np.int32)
 
-    report = device.launch(kernel(waiting, "wait"), (1,), (96,), (out,), step_limit=1_000_000)
+    report = executor.launch(kernel(waiting, "wait"), (1,), (96,), (out,), step_limit=1_000_000)
 
     assert out.host.tolist() == [3] * 96
     assert report.diagnostics == []

@@ -8,30 +8,37 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gpu_worker.tests.cuda.device import Device, kernel, source
+from gpu_worker.tests.cuda.executor import Executor, kernel, source
 
 SIXTEEN_BITS = source("sixteen_bits")
 
 
 @pytest.fixture
-def device() -> Device:
-    return Device()
+def executor() -> Executor:
+    return Executor()
 
 
 @pytest.mark.parametrize(
     ("name", "dtype"), [("__half", np.float16), ("__nv_bfloat16", ml_dtypes.bfloat16)]
 )
 def test_sixteen_bit_arithmetic_is_rounded_as_by_numpy(
-    device: Device, name: str, dtype: Any
+    executor: Executor, name: str, dtype: Any
 ) -> None:
     rng = np.random.default_rng(5)
     n = 4096
     a, b = (rng.standard_normal(n).astype(dtype) for _ in range(2))
     x = np.concatenate([rng.standard_normal(n // 2), 1 + np.arange(n // 2) / 2**12]).astype("f4")
-    out, wide = device.empty((7, n), dtype), device.empty(n)
-    args = (device.array(a, dtype), device.array(b, dtype), out, device.array(x), wide, np.int32(n))
+    out, wide = executor.empty((7, n), dtype), executor.empty(n)
+    args = (
+        executor.array(a, dtype),
+        executor.array(b, dtype),
+        out,
+        executor.array(x),
+        wide,
+        np.int32(n),
+    )
 
-    device.launch(kernel(SIXTEEN_BITS, f"arithmetic<{name}>"), (n // 256,), (256,), args)
+    executor.launch(kernel(SIXTEEN_BITS, f"arithmetic<{name}>"), (n // 256,), (256,), args)
 
     fused = (a.astype("f8") * b.astype("f8") + a.astype("f8")).astype("f4").astype(dtype)
     expected = (a + b, a * b, a - b, a / b, fused, x.astype(dtype), np.sqrt(np.abs(a)))
@@ -42,11 +49,11 @@ def test_sixteen_bit_arithmetic_is_rounded_as_by_numpy(
     assert np.array_equal(wide.host, a.astype("f4"))
 
 
-def test_vector_types_move_as_one(device: Device) -> None:
-    a, v = device.array(np.arange(64), np.float16), device.array(np.arange(128))
-    out, w = device.empty(64, np.float16), device.empty(128)
+def test_vector_types_move_as_one(executor: Executor) -> None:
+    a, v = executor.array(np.arange(64), np.float16), executor.array(np.arange(128))
+    out, w = executor.empty(64, np.float16), executor.empty(128)
 
-    report = device.launch(kernel(SIXTEEN_BITS, "pairs"), (1,), (32,), (a, out, v, w))
+    report = executor.launch(kernel(SIXTEEN_BITS, "pairs"), (1,), (32,), (a, out, v, w))
 
     assert np.array_equal(out.host, 2 * a.host + 1)
     assert np.array_equal(w.host.reshape(32, 4), v.host.reshape(32, 4)[:, ::-1])
@@ -54,10 +61,10 @@ def test_vector_types_move_as_one(device: Device) -> None:
     assert requests == {(False, 4), (True, 4), (False, 16), (True, 16)}
 
 
-def test_pairs_are_shuffled_whole(device: Device) -> None:
-    out = device.empty((2, 4, 32), np.uint32)
+def test_pairs_are_shuffled_whole(executor: Executor) -> None:
+    out = executor.empty((2, 4, 32), np.uint32)
 
-    device.launch(kernel(SIXTEEN_BITS, "shuffled_pairs"), (1,), (32,), (out,))
+    executor.launch(kernel(SIXTEEN_BITS, "shuffled_pairs"), (1,), (32,), (out,))
 
     lane = np.arange(32)
     down = np.where(lane % 16 < 12, lane + 4, lane)
@@ -65,11 +72,11 @@ def test_pairs_are_shuffled_whole(device: Device) -> None:
     assert np.array_equal(out.host, np.stack([sources * 257 + 1] * 2))
 
 
-def test_functions_of_one_number(device: Device) -> None:
+def test_functions_of_one_number(executor: Executor) -> None:
     x = np.linspace(0.25, 2.75, 32, dtype=np.float32)
-    y = device.empty((14, 32))
+    y = executor.empty((14, 32))
 
-    device.launch(kernel(SIXTEEN_BITS, "functions"), (1,), (32,), (device.array(x), y))
+    executor.launch(kernel(SIXTEEN_BITS, "functions"), (1,), (32,), (executor.array(x), y))
 
     wide = x.astype("f8")
     expected = (

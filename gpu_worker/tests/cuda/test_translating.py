@@ -8,7 +8,7 @@ from gpu_worker.cuda_cpu import CompileError, compile_source
 from gpu_worker.cuda_cpu.frontend import headers, rules
 from gpu_worker.cuda_cpu.toolchain import nvrtc
 from gpu_worker.cupy_cpu.executor import Module
-from gpu_worker.tests.cuda.device import KERNEL, refused
+from gpu_worker.tests.cuda.executor import KERNEL, refused
 
 LEFT_OUT = """#if 0
 __constant__ float gone[1 << 20];

@@ -1,4 +1,4 @@
-"""A device for tests: arrays in its memory, kernels from source, launches in three orders."""
+"""The executor for tests: arrays in its memory, kernels from source, launches in three orders."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from gpu_worker.cupy_cpu.executor import (
 from gpu_worker.cupy_cpu.executor.report import ORDERS
 
 KERNEL = 'extern "C" __global__ void f(int *p) { p[0] = VALUE; }\n'
-"""To be compiled with something in the place of VALUE."""
+"""A source to compile with VALUE replaced."""
 
 
 def refused(source: str, *, options: tuple[str, ...] = (), names: tuple[str, ...] = ()) -> str:
-    """Return what is said of a source that must not compile."""
+    """Return the error message of a source that must not compile."""
     with pytest.raises(CompileError) as caught:
         compile_source(source, options, names)
     return str(caught.value)
@@ -54,7 +54,7 @@ def kernel(source: str, name: str) -> Kernel:
 
 
 class Array:
-    """An array in device memory. `host` is a view of it."""
+    """An array in the executor's memory. `host` is a view of it."""
 
     def __init__(
         self, memory: Memory, shape: Any, dtype: Any, values: Any = None, *, untouched: bool = False
@@ -74,7 +74,7 @@ class Array:
         return Pointer(self.block.address, dtype=self.host.dtype)
 
 
-class Device:
+class Executor:
     def __init__(self) -> None:
         self.memory = Memory()
 
@@ -94,13 +94,13 @@ class Device:
         shared_mem: int = 0,
         **options: Any,
     ) -> LaunchReport:
-        """Launch in all three orders, unless told otherwise; arrays stand for their pointers."""
+        """Launch in all three orders unless told otherwise; arrays are passed as pointers."""
         given = [value.pointer if isinstance(value, Array) else value for value in args]
         options = options if "order" in options else {"orders": ORDERS, **options}
         return which.launch(grid, block, given, shared_mem, memory=self.memory, **options)
 
-    def findings(self, *args: Any, **options: Any) -> list[Diagnostic]:
-        """Launch, and return what was found, whether the launch came to its end or not."""
+    def diagnostics(self, *args: Any, **options: Any) -> list[Diagnostic]:
+        """Launch, and return the diagnostics, whether or not the launch completed."""
         try:
             return self.launch(*args, **options).diagnostics
         except LaunchError as error:
