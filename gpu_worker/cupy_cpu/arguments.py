@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import findings
+from . import notes
 from .array import ndarray, unwrap
 from .dtypes import C_NAMES
 from .executor import Defect, Diagnostic, Severity, argument_words
@@ -26,7 +26,7 @@ def of_another_type(
     """Note that argument `number`, from 1, is of a type that the kernel does not take."""
     message = argument_words.about_argument(number, name, passed, taken) + "."
     detail = argument_words.detail(number, name, passed, taken)
-    findings.add(
+    notes.add(
         Diagnostic(Defect.ARRAY_TYPE, Severity.WARNING, kernel, None, message, detail),
         build,
     )
@@ -37,7 +37,7 @@ def of_another_number(kernel: str, given: int, parameters: Sequence[Parameter]) 
     listed = ", ".join(f"{'raw ' * p.raw}{p.type} {p.name}" for p in parameters)
     message = argument_words.about_count(given, len(parameters), listed) + "."
     detail = {"given": given, "count": len(parameters), "listed": listed}
-    findings.add(
+    notes.add(
         Diagnostic(Defect.ARGUMENT_COUNT, Severity.WARNING, kernel, None, message, detail),
         NO_BUILD,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from . import findings
+from . import notes
 from .executor import Diagnostic, Module
 
 
@@ -63,7 +63,7 @@ class Source:
         if self._module is None:
             answer: Answer = self._builder.wait(self.build)
             for fields in answer.diagnostics:
-                findings.add(Diagnostic.from_dict(fields), self.build)
+                notes.add(Diagnostic.from_dict(fields), self.build)
             if answer.missing:
                 raise KernelsUnavailableError(answer.error)
             if answer.error:

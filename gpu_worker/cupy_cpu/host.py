@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import compiler, findings, launching, memory, traffic
+from . import compiler, launching, memory, notes, traffic
 from .array import backing, ndarray, view
 from .executor import unwritten_elements
 
@@ -37,8 +37,8 @@ def fault(result: Any) -> str:
             diagnostic = unwritten_elements(
                 "the result", count, first, result.size, writer, launches
             )
-            findings.add(diagnostic, writer.build if writer else 0)
-    return findings.fault()
+            notes.add(diagnostic, writer.build if writer else 0)
+    return notes.fault()
 
 
 def only_check_launches() -> None:
@@ -48,7 +48,7 @@ def only_check_launches() -> None:
 
 def take_notes() -> dict[str, Any]:
     """Return what was counted and found since the last time, as plain JSON values."""
-    return findings.take()
+    return notes.take()
 
 
 def forget_traffic() -> None:

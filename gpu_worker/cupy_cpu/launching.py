@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import arguments, findings
+from . import arguments, notes
 from .array import backing, ndarray
 from .executor import ArrayStructure, Kernel, LaunchError, Pointer, argument_words
 from .memory import DEVICE
@@ -136,14 +136,14 @@ class Launcher:
             )
         except LaunchError as error:
             for diagnostic in error.diagnostics:
-                findings.add(diagnostic, self._build)
+                notes.add(diagnostic, self._build)
             raise CUDADriverError(str(error)) from None
         report.build = self._build
         for diagnostic in report.diagnostics:
-            findings.add(diagnostic, self._build)
+            notes.add(diagnostic, self._build)
         if report.output:
             sys.stdout.write(report.output)
-        findings.launched(self._name, grid, block, shared_mem, report, self._build,
+        notes.launched(self._name, grid, block, shared_mem, report, self._build,
                           generated=self._is_generated)  # fmt: skip
 
     def _given(self, value: Any, place: int) -> Any:

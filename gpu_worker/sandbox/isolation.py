@@ -19,7 +19,7 @@ from typing import Final
 from gpu_worker.sandbox import probe
 from gpu_worker.sandbox.errors import RefusedError
 from gpu_worker.sandbox.inside.layers import limits, namespaces
-from gpu_worker.sandbox.probe import Findings
+from gpu_worker.sandbox.probe import ProbeResult
 from gpu_worker.sandbox.setup import Setup
 
 ALLOW_NO_NAMESPACES: Final = "LEARNML_ALLOW_NO_NAMESPACES"
@@ -80,22 +80,22 @@ def _found() -> Isolation:
 
 
 def _establish(environment: Mapping[str, str]) -> Isolation:
-    findings = probe.with_namespaces()
-    if findings.setup:
-        return _with_namespaces(findings, findings.setup)
+    result = probe.with_namespaces()
+    if result.setup:
+        return _with_namespaces(result, result.setup)
     if environment.get(ALLOW_NO_NAMESPACES) == _YES:
-        probe.without_namespaces(findings)
-        if findings.setup:
-            return _without_namespaces(findings, findings.setup)
+        probe.without_namespaces(result)
+        if result.setup:
+            return _without_namespaces(result, result.setup)
     if environment.get(UNSAFE_DEVELOPMENT) == _YES:
         _refuse_in_production(environment)
         return _without_walls()
-    raise RefusedError(_refusal(findings))
+    raise RefusedError(_refusal(result))
 
 
-def _with_namespaces(findings: Findings, setup: Setup) -> Isolation:
-    if findings.landlock:
-        text = f"A: bubblewrap, namespaces, Landlock ABI {findings.landlock}, seccomp"
+def _with_namespaces(result: ProbeResult, setup: Setup) -> Isolation:
+    if result.landlock:
+        text = f"A: bubblewrap, namespaces, Landlock ABI {result.landlock}, seccomp"
         return Isolation(Level.A, text, setup)
     warning = (
         "ISOLATION A-: this kernel offers no Landlock, so one of three walls is missing. "
@@ -105,14 +105,14 @@ def _with_namespaces(findings: Findings, setup: Setup) -> Isolation:
     return Isolation(Level.A_MINUS, text, setup, (warning,))
 
 
-def _without_namespaces(findings: Findings, setup: Setup) -> Isolation:
+def _without_namespaces(result: ProbeResult, setup: Setup) -> Isolation:
     user = "" if os.geteuid() == 0 else " Submissions run as this worker's own user."
     warning = (
         f"ISOLATION B: {ALLOW_NO_NAMESPACES}=1 lets submissions run without namespaces: they "
         "share this machine's process table, network and files with the worker, and only "
-        f"Landlock and seccomp keep them off.{user} Tried: {'; '.join(findings.failures)}"
+        f"Landlock and seccomp keep them off.{user} Tried: {'; '.join(result.failures)}"
     )
-    text = f"B: no namespaces, Landlock ABI {findings.landlock}, seccomp"
+    text = f"B: no namespaces, Landlock ABI {result.landlock}, seccomp"
     return Isolation(Level.B, text, setup, (warning,))
 
 
@@ -137,17 +137,17 @@ def _refuse_in_production(environment: Mapping[str, str]) -> None:
         )
 
 
-def _refusal(findings: Findings) -> str:
-    tried = "".join(f"\n  - {failure}" for failure in findings.failures)
+def _refusal(result: ProbeResult) -> str:
+    tried = "".join(f"\n  - {failure}" for failure in result.failures)
     landlock = (
-        f"Landlock is here (ABI {findings.landlock})"
-        if findings.landlock
+        f"Landlock is here (ABI {result.landlock})"
+        if result.landlock
         else "Landlock is missing (it needs Linux 5.13 or newer, with landlock among its security "
         "modules)"
     )
     lower = (
         f" With Landlock and seccomp alone, level B, a worker starts if {ALLOW_NO_NAMESPACES}=1."
-        if findings.landlock
+        if result.landlock
         else ""
     )
     return (

@@ -13,7 +13,7 @@ from gpu_worker.sandbox.zygote import ZygoteProcess
 
 
 @dataclass(slots=True)
-class Findings:
+class ProbeResult:
     """What the probe found. `failures`: what was tried in vain, and why, in words."""
 
     landlock: int = 0
@@ -22,41 +22,41 @@ class Findings:
     failures: list[str] = field(default_factory=list)
 
 
-def with_namespaces() -> Findings:
+def with_namespaces() -> ProbeResult:
     """Look for a setup with namespaces and seccomp, and Landlock if the kernel has it."""
-    findings = Findings(landlock=landlock.version())
-    for setup in _setups(findings):
+    result = ProbeResult(landlock=landlock.version())
+    for setup in _setups(result):
         name = f"{setup.bubblewrap} with {'a new' if setup.fresh_proc else 'the present'} /proc"
-        if _works(setup, name, findings):
+        if _works(setup, name, result):
             break
     if not bubblewrap.programs():
-        findings.failures.append("bubblewrap (bwrap) is not installed")
-    return findings
+        result.failures.append("bubblewrap (bwrap) is not installed")
+    return result
 
 
-def without_namespaces(findings: Findings) -> None:
-    """Look for a setup with Landlock and seccomp only, and add it to the findings."""
-    setup = Setup(landlock=findings.landlock, seccomp=True)
-    if findings.landlock:
-        _works(setup, "Landlock and seccomp without namespaces", findings)
+def without_namespaces(result: ProbeResult) -> None:
+    """Look for a setup with Landlock and seccomp only, and add it to the result."""
+    setup = Setup(landlock=result.landlock, seccomp=True)
+    if result.landlock:
+        _works(setup, "Landlock and seccomp without namespaces", result)
 
 
-def _setups(findings: Findings) -> Iterator[Setup]:
+def _setups(result: ProbeResult) -> Iterator[Setup]:
     for program in bubblewrap.programs():
         for fresh_proc in (True, False):
-            yield Setup(program, fresh_proc, findings.landlock, seccomp=True)
+            yield Setup(program, fresh_proc, result.landlock, seccomp=True)
 
 
-def _works(setup: Setup, name: str, findings: Findings) -> bool:
+def _works(setup: Setup, name: str, result: ProbeResult) -> bool:
     try:
         with ZygoteProcess(setup) as zygote:
             zygote.start()
             found = canary.breaches(zygote, setup)
     except SandboxError as error:
-        findings.failures.append(f"{name}: {error}")
+        result.failures.append(f"{name}: {error}")
         return False
     if found:
-        findings.failures.append(f"{name}: a test submission broke out: {'; '.join(found)}")
+        result.failures.append(f"{name}: a test submission broke out: {'; '.join(found)}")
         return False
-    findings.setup = setup
+    result.setup = setup
     return True

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gpu_worker.cupy_cpu as cp
-from gpu_worker.cupy_cpu import findings, host, launching, traffic
+from gpu_worker.cupy_cpu import host, launching, notes, traffic
 
 TYPES = r"""
 extern "C" __global__ void types(long long i, double d, bool b, float f, int n, double* out) {
@@ -222,7 +222,7 @@ def test_watched_kernels_count_what_they_really_move() -> None:
     double(x)
     counts = traffic.take()
     assert (counts.bytes_read, counts.bytes_written, counts.launches) == (x.nbytes, x.nbytes, 1)
-    assert findings.take()["kernels"][0]["name"] == "double_it"
+    assert notes.take()["kernels"][0]["name"] == "double_it"
 
 
 def test_orders_are_compared_again_once_a_launch_is_larger() -> None:
@@ -232,11 +232,11 @@ def test_orders_are_compared_again_once_a_launch_is_larger() -> None:
     y = cp.zeros(1, cp.int32)
     for _ in range(7):
         last((1,), (8,), (y,))
-    assert "diagnostics" not in findings.take()
+    assert "diagnostics" not in notes.take()
 
     last((2,), (8,), (y,))
 
-    assert [item["kind"] for item in findings.take()["diagnostics"]] == ["order-dependent"]
+    assert [item["kind"] for item in notes.take()["diagnostics"]] == ["order-dependent"]
 
 
 def test_what_threads_between_the_first_and_the_last_write_is_compared_too() -> None:
@@ -248,7 +248,7 @@ def test_what_threads_between_the_first_and_the_last_write_is_compared_too() -> 
     y = cp.zeros(256, cp.int32)
     for _ in range(3):
         ends((1,), (256,), (y,))
-    assert [item["kind"] for item in findings.take()["diagnostics"]] == ["order-dependent"]
+    assert [item["kind"] for item in notes.take()["diagnostics"]] == ["order-dependent"]
 
 
 def test_the_largest_launches_run_once_where_a_smaller_one_ran_twice(
@@ -261,11 +261,11 @@ def test_the_largest_launches_run_once_where_a_smaller_one_ran_twice(
     y = cp.zeros(1, cp.int32)
     last((1,), (8,), (y,))
     last((4,), (8,), (y,))
-    assert "diagnostics" not in findings.take()
+    assert "diagnostics" not in notes.take()
 
     last((3,), (8,), (y,))
 
-    assert [item["kind"] for item in findings.take()["diagnostics"]] == ["order-dependent"]
+    assert [item["kind"] for item in notes.take()["diagnostics"]] == ["order-dependent"]
 
 
 @pytest.mark.parametrize(
@@ -285,6 +285,6 @@ def test_raw_outputs_are_watched_and_compared(operation: str, kinds: list[str]) 
 
     kernel(cp.asarray(values), np.int32(columns), cp.zeros(values.size, cp.float32))
 
-    found = findings.take().get("diagnostics", [])
+    found = notes.take().get("diagnostics", [])
     assert [item["kind"] for item in found] == kinds
     assert all("m[" in item["message"] for item in found)

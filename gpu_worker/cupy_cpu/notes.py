@@ -13,12 +13,12 @@ from . import traffic
 from .executor import Diagnostic, LaunchReport, cause_rank
 from .launch_sums import LaunchSums
 
-MAX_FINDINGS: Final = 32
+MAX_DIAGNOSTICS: Final = 32
 MAX_KERNELS: Final = 32
-MAX_FINDING_CHARACTERS: Final = 1_500
+MAX_MESSAGE_CHARACTERS: Final = 1_500
 MAX_WORDS: Final = 1_000
 
-_found: dict[tuple[str, str, int, int], dict[str, Any]] = {}
+_diagnostics: dict[tuple[str, str, int, int], dict[str, Any]] = {}
 _faults: list[str] = []
 _kernels: dict[tuple[int, str], LaunchSums] = {}
 """By build and name: two sources may each have a kernel of one name."""
@@ -32,16 +32,16 @@ def add(diagnostic: Diagnostic, build: int) -> None:
     fields = diagnostic.as_dict()
     detail = fields.pop("detail")
     key = (fields["kind"], fields["kernel"], fields["line"] or 0, int(detail.get("argument", 0)))
-    known = _found.get(key)
+    known = _diagnostics.get(key)
     is_worse = known is not None and (known["severity"], fields["severity"]) == ("warning", "error")
-    if is_worse or (known is None and len(_found) < MAX_FINDINGS):
-        fields["message"] = str(fields["message"])[:MAX_FINDING_CHARACTERS]
+    if is_worse or (known is None and len(_diagnostics) < MAX_DIAGNOSTICS):
+        fields["message"] = str(fields["message"])[:MAX_MESSAGE_CHARACTERS]
         if "argument" in detail or "count" in detail:
             fields["arguments"] = {
                 name: value[:MAX_WORDS] if isinstance(value, str) else value
                 for name, value in detail.items()
             }
-        _found[key] = {**fields, "build": build}
+        _diagnostics[key] = {**fields, "build": build}
     if fields["severity"] == "error":
         _faults.append(fields["kind"])
 
@@ -79,9 +79,9 @@ def take() -> dict[str, Any]:
         notes["counts"] = counts.as_dict()
     if _kernels:
         notes["kernels"] = [kernel.as_dict() for kernel in _kernels.values()]
-    if _found:
-        notes["diagnostics"] = list(_found.values())
-    _found.clear()
+    if _diagnostics:
+        notes["diagnostics"] = list(_diagnostics.values())
+    _diagnostics.clear()
     _kernels.clear()
     _faults.clear()
     return json.loads(json.dumps(notes)) if notes else {}
