@@ -1,14 +1,14 @@
-"""Run a program with CuPy kernels on a machine without a GPU, and tell what was found and counted.
+"""Run a program with CuPy kernels on a machine without a GPU, and report diagnostics and counts.
 
 python -m gpu_worker.run_kernel FILE [--json] [ARGUMENT ...]
 
-The program is run as `python FILE ARGUMENT ...` would, in this process and with this account's
-rights: it is for one's own code. `import cupy` gives the stand-in of the CuPy track. What the
-program prints comes first; then, for each kernel, what is wrong with it at which line of its
-source, and what its launches did. With --json that alone is on the standard output, and what
-the program prints on the standard error. Behind `--` all arguments are the program's.
-Ends with 0 if nothing is wrong, 1 if something is or the program stops, 2 if it cannot be run:
-there is no such file, or it is no Python.
+The program runs as with `python FILE ARGUMENT ...`, in this process and with this account's
+rights: use it for your own code. `import cupy` gives the stand-in of the CuPy track. First comes
+what the program prints; then, for each kernel, what is wrong at which line of its source, and what
+its launches did. With --json only that goes to standard output, and what the program prints to
+standard error. After `--` all arguments are the program's.
+The exit code is 0 if nothing is wrong, 1 if something is or the program fails, 2 if it cannot be
+run: there is no such file, or it is not Python.
 """
 
 from __future__ import annotations

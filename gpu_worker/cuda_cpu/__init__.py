@@ -1,9 +1,9 @@
 """CUDA C on a machine without a GPU: compiled by g++ in a sandbox, run thread by thread, watched.
 
-`compile_source` is the worker's half; the half beside the learner's code is the executor,
-`gpu_worker.cupy_cpu.executor`. What is the same as on a device: indexing, barriers, shuffles,
-atomics, shared memory, rounding of half and bfloat16. What is not: speed, the order of threads
-(which is asked for), the last bits of fast mathematics, PTX, tensor cores, clusters.
+`compile_source` is the worker's half; the half that runs beside the learner's code is the executor,
+`gpu_worker.cupy_cpu.executor`. The same as on a device: indexing, barriers, shuffles, atomics,
+shared memory, rounding of half and bfloat16. Not the same: speed, the order of threads (which the
+caller chooses), the last bits of fast mathematics, PTX, tensor cores, clusters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A source that is not compiled, and why."""
+"""The error for a source that does not compile."""
 
 from __future__ import annotations
 

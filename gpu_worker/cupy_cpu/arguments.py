@@ -1,7 +1,7 @@
 """The arguments of a kernel: their types, and which one is refused.
 
-That is noted before CuPy's own exception, which names none. It is a warning, not an error: nothing
-was launched, and a program may catch the exception and go on.
+The refused argument is noted before CuPy's own exception, which does not name it. It is a warning,
+not an error: nothing was launched, and a program may catch the exception and go on.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def decide_types(
                 f"Type is mismatched. {parameter.name} has dtype {value.dtype}, but {kernel} wants "
                 f"{wanted} for {parameter.type}."
             )
-    # A letter that no array decides is decided by the first scalar.
+    # A type letter that no array determines is determined by the first scalar.
     for parameter, value in zip(parameters, arguments, strict=True):
         if parameter.is_generic and parameter.type not in letters and value is not None:
             letters[parameter.type] = np.result_type(value)

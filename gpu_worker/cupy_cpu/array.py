@@ -1,7 +1,7 @@
 """`cupy.ndarray` over NumPy memory, and the way between the two.
 
-It is a type of its own, as in CuPy: NumPy never gets the memory without being asked, and an array
-of one kind is not mixed with one of the other.
+It is a type of its own, as in CuPy: NumPy never gets the memory implicitly, and arrays of the two
+kinds do not mix.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ class ndarray:
                 return
             source = unwrap(_number(value))
         else:
-            # What an index lists is filled from an array; one of the host is moved to the device.
+            # Listed indices are filled from an array; a host array is moved to the device.
             source = unwrap(value if isinstance(value, _SCALARS) else library().asarray(value))
             target = np.asarray(backing(self)[places])
         with np.errstate(all="ignore"):

@@ -32,7 +32,7 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, blocking: bool = Fa
     """Return the array on the device: itself, if it is there in that dtype already."""
     if isinstance(a, ndarray) and order in (None, "K", "A"):
         return a if dtype is None or a.dtype == np.dtype(dtype) else a.astype(dtype)
-    # NumPy's memory is the host's: it is always copied.
+    # NumPy arrays are in host memory, so they are always copied.
     return array(a, dtype=dtype, copy=not isinstance(a, ndarray), order=order or "K")
 
 

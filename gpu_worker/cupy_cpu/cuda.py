@@ -140,7 +140,7 @@ class Device(_Offered):
 
     def __init__(self, device: Any = None) -> None:
         self.id = int(getattr(device, "id", device) or 0)
-        # What kernels ask for to size their grids.
+        # The attributes that programs read to size their grids.
         self.mem_info = (_BYTES, _BYTES)
         self.attributes = {"MultiProcessorCount": 132, "MaxThreadsPerBlock": 1024, "WarpSize": 32,
                            "MaxSharedMemoryPerBlock": 49152,

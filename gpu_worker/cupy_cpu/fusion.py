@@ -34,7 +34,7 @@ def fuse(*args: Any, kernel_name: str | None = None) -> Any:
                 result = function(*operands)
             parts = result if isinstance(result, tuple) else (result,)
             returned = [backing(part) for part in parts if isinstance(part, ndarray)]
-            # Of one fused function within another the whole is counted.
+            # Where one fused function calls another, only the outer one is counted.
             if recording.operations and not traffic.is_recording():
                 counts = moved(recording, [*given, *returned])
                 traffic.count_kernel(counts.bytes_read, counts.bytes_written)

@@ -1,8 +1,8 @@
 """CUDA source that ElementwiseKernel and ReductionKernel write around the learner's expressions.
 
-Arrays go as small structures by value: address, shape, strides. An element is found by its flat
-index in C order, whatever the memory layout. Halves are types that compute in float and round when
-they are assigned, as CuPy's do.
+Arrays are passed by value as small structures: address, shape, strides. An element is found by its
+flat index in C order, whatever the memory layout. Halves are types that compute in float and round
+on assignment, as in CuPy.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def likely(
     for dtype in FLOATING:
         work = dtype if dtype.itemsize == 8 else np.dtype(np.float32)
         if any(is_floating(other) and other != work for other in fixed):
-            # Its sums are in another dtype: there is another kernel for this one.
+            # It accumulates in another dtype, for which there is another kernel.
             continue
         meant = {letter: dtype if letter == letters[0] else work for letter in letters}
         made = {p.name: meant.get(p.type, types[p.name]) for p in parameters}

@@ -1,4 +1,4 @@
-"""What the harness asks of the stand-in: inputs in, results out, and what was found on the way."""
+"""What the harness asks of the stand-in: inputs in, results out, and the notes of a call."""
 
 from __future__ import annotations
 

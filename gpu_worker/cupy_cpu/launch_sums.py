@@ -1,6 +1,6 @@
-"""What the launches of one kernel moved in a call, added up in a size that does not grow with them.
+"""What the launches of one kernel moved in a call, summed in constant space.
 
-Launches of one kernel may differ: each counts with what it moved itself.
+Launches of one kernel may differ, so each counts with what it moved itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Launching a kernel: arguments as CuPy passes them, the order of threads, what it did."""
+"""Launches a kernel: passes arguments as CuPy does, chooses orders of threads, keeps notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other views of arrays, and arrays put together."""
+"""Reshaping, transposing and joining arrays."""
 
 from __future__ import annotations
 

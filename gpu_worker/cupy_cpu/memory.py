@@ -1,7 +1,7 @@
-"""Device memory: every array has a block of its own, in which kernels are watched.
+"""Device memory: every array has an allocation of its own, in which kernels are watched.
 
-A block knows its bounds and which of its bytes were ever written, so a kernel that reads beyond
-an array, or what nobody wrote, is found. It is freed with the last view of it.
+An allocation knows its bounds and which of its bytes were ever written, so a kernel that reads out
+of bounds or reads uninitialised memory is found. It is freed with its last view.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def mark_written(values: Any, places: Any = ...) -> None:
     if places is ... and high - low == values.nbytes:
         block.mark_written(low - block.address, high - low)
     elif any(n % 2 for n in (start, values.itemsize, *values.strides)):
-        # An element has no place of its own in the map, where two bytes share one.
+        # Elements of one byte share an entry of the map, which has one for every two bytes.
         touched = np.zeros(2 * block.written_map.size, np.uint8)
         np.ndarray(values.shape, f"V{values.itemsize}", touched, start, values.strides)[places] = (
             np.void(b"\1" * values.itemsize)

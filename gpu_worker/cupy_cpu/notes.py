@@ -1,7 +1,7 @@
-"""What was counted and found while kernels ran, until the harness takes it.
+"""Gathers counts and diagnostics while kernels run, until the harness takes them as notes.
 
-It is information for the learner, gathered beside his own code, so the judge lets none of it decide
-a verdict: that rests on the bytes of the results.
+They inform the learner and come from the process of the learner's own code, so the judge lets none
+of them decide a verdict: that rests on the bytes of the results.
 """
 
 from __future__ import annotations

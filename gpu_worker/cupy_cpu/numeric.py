@@ -1,4 +1,4 @@
-"""Functions of NumPy's that need no words of their own: NumPy computes, one kernel is counted."""
+"""NumPy functions that need no special treatment: NumPy computes, one kernel is counted."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _into(name: str, value_name: str, place: int) -> Callable[..., None]:
             raise TypeError(f"Unsupported type {type(a)}")
         given = operands(args, kwargs)
         compute(backing(a), *given.values, **given.named)
-        # The same with a flag for each element says which ones were written.
+        # The same call on an array of flags shows which elements were written.
         if value_name in given.named:
             given.named[value_name] = [True]
         else:

@@ -30,7 +30,7 @@ class Operands:
 
 
 def operands(args: Sequence[Any], named: Mapping[str, Any]) -> Operands:
-    """Return what NumPy may compute with, and count what of the host's is moved for it.
+    """Return operands that NumPy may compute with, and count host data that move to the device.
 
     Raises:
         TypeError: an array of the host's, or anything else that is no number, list or array.

@@ -1,4 +1,4 @@
-"""What `+`, `==` and their like do with arrays: the package's functions of other names."""
+"""The operators of arrays, `+`, `==` and the like, in terms of the package's functions."""
 
 from __future__ import annotations
 

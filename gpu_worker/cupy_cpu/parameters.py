@@ -1,4 +1,4 @@
-"""The parameters of ElementwiseKernel and ReductionKernel, as their text says."""
+"""The parameters of ElementwiseKernel and ReductionKernel, parsed from their text."""
 
 from __future__ import annotations
 

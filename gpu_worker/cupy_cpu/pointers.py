@@ -1,4 +1,4 @@
-"""What `array.data` and `module.get_global()` give: an address, and copies by it."""
+"""What `array.data` and `module.get_global()` return: an address to copy from and to."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Memory pools and allocators: they hold nothing here, since every array has a block of its own.
+"""Memory pools and allocators: they hold nothing here, since every array has its own allocation.
 
-What a program asks of them gets the answer of a pool that is empty, and limits are kept and not
-enforced. Memory that no array owns is not given out: a kernel could not be watched in it.
+They answer as empty pools do; limits are stored but not enforced. Memory that no array owns is not
+given out: a kernel could not be watched in it.
 """
 
 from __future__ import annotations

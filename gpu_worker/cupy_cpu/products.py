@@ -1,4 +1,4 @@
-"""Products of arrays. Halves are multiplied and added up in float32, as on a device."""
+"""Products of arrays. Halves are multiplied and summed in float32, as on a device."""
 
 from __future__ import annotations
 

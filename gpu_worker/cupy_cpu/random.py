@@ -1,4 +1,4 @@
-"""`cupy.random`: NumPy's generators, their numbers on the device."""
+"""`cupy.random`: NumPy's generators, with their numbers moved to the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reductions along axes. Halves are added up in float32, as CuPy adds them up."""
+"""Reductions along axes. Halves are summed in float32, as in CuPy."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _spread(name: str) -> Callable[..., Any]:
         keepdims: bool = False,
     ) -> Any:
         values = _array(a)
-        # CuPy rounds the mean to the dtype of a first; what is small about it is lost then.
+        # CuPy first rounds the mean to the dtype of `a`, which loses small deviations.
         centred = values
         result_dtype = np.dtype(dtype) if dtype is not None else values.dtype
         if values.dtype in HALVES:
@@ -122,7 +122,7 @@ def _spread(name: str) -> Callable[..., Any]:
             result = _quiet(compute, values, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims)
         if result_dtype.kind not in "iub":
             result = _quiet(np.asarray(result).astype, result_dtype)
-        # One kernel for the mean, one for the squares about it.
+        # One kernel for the mean, one for the squared deviations.
         return _finish(values, result, out, passes=2)
 
     return function

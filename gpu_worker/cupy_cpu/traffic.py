@@ -2,8 +2,8 @@
 
 CuPy runs one kernel for each array operation, and every kernel's inputs and outputs go through the
 device's memory. An operation here counts that: the bytes of its distinct inputs, those of its
-output, one launch. Views move nothing. What `cupy.fuse` makes one kernel is recorded instead, and
-counted as a whole by `fusion`.
+output, one launch. Views move nothing. Operations that `cupy.fuse` makes one kernel are recorded
+instead, and counted as a whole by `fusion`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The versions of a kernel that is written around expressions: one for the dtypes of each call."""
+"""The versions of a kernel that is generated from expressions: one per combination of dtypes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Attributes and `_Pragma` of a source: as NVRTC reads them, and nothing of g++'s.
+"""Attributes and `_Pragma` in a source: as NVRTC reads them, and none that only g++ knows.
 
-NVRTC takes any attribute, heeds those that it knows, and warns of the others. To g++ an attribute
-can do what no kernel may: so none gets there as it is written. Those that a layout depends on are
-written in words of the prelude, all others say nothing to a processor and become spaces.
+NVRTC accepts any attribute, honours those that it knows, and warns of the others. With g++ an
+attribute can do what no kernel may, so none reaches it as written: those that affect the layout are
+replaced by macros of the prelude, and the others, which mean nothing on a processor, by spaces.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def rewritten(text: str, first: int = 1) -> str:
     for start, end, put in _found(text, first):
         taken = text[start:end]
         pieces += [text[last:start], put, _KEPT.sub(" ", taken[len(put) :])]
-        # What stands for it may be longer; all lines stay where they are.
+        # The replacement may be longer, but line numbers stay the same.
         pieces.append("\n" * (taken.count("\n") - taken[len(put) :].count("\n")))
         last = end
     return "".join(pieces) + text[last:] if pieces else text
@@ -68,7 +68,7 @@ def _found(text: str, first: int) -> Iterator[tuple[int, int, str]]:
         end = _closing(text, opening) if opening >= 0 else 0
         if not end:
             if kind in ("cuda", "pragma"):
-                # A macro's name alone, or a mistake that the compiler tells of.
+                # A macro's name on its own, or a mistake that the compiler reports.
                 at = match.end()
                 continue
             raise refusal(
@@ -83,7 +83,7 @@ def _found(text: str, first: int) -> Iterator[tuple[int, int, str]]:
         if kind == "cuda" and not behind:
             at = match.end()
             continue
-        # Behind the members of a structure NVRTC ignores what g++ would heed.
+        # After a structure's members, NVRTC ignores attributes that g++ would honour.
         yield match.start(), end, "" if behind else put
         at = end
 

@@ -1,8 +1,7 @@
 """The first phases of translation, done here as the compiler would do them.
 
-Comments become spaces, directives are told from code, lines stay where they are. What is decided
-about a source is decided on this text, and this text is what is compiled: there is nothing for a
-compiler to see that was not looked at.
+Comments become spaces, directives are told apart from code, lines keep their numbers. The rules are
+applied to this text, and this text is compiled: the compiler sees nothing that was not checked.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def clean(source: str) -> CleanSource:
             blank = directive.name in ("include", "pragma") and not packs
             kept += [""] * count if blank else lines[number : number + count]
             code += [""] * count
-            # Not all compilers join lines with blanks behind the mark.
+            # Not all compilers join lines if blanks follow the backslash.
             plain += [joined, *[""] * (count - 1)]
         else:
             apart = _taken_apart(lines[number : number + count], number + 1)

@@ -1,7 +1,7 @@
-"""Uses of macros that declare kernels, replaced by what they stand for, so that kernels are found.
+"""Expands macros that declare kernels, so that the kernels are found.
 
-What is compiled is the source itself, by a compiler with a preprocessor of its own. Here only
-macros with a word of a kernel's head in them are looked at, as far as it takes to read such heads:
+The compiler gets the source itself and has its own preprocessor. Here only macros that contain a
+word of a kernel's declaration are expanded, as far as is needed to read such declarations:
 
     #define KERNEL(name) extern "C" __global__ void name
 """

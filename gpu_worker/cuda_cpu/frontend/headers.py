@@ -1,4 +1,4 @@
-"""CUDA headers that a source may include, and the messages for all others."""
+"""The CUDA headers that a source may include, and the error messages for all others."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What `__launch_bounds__` say of a kernel, as C++ that computes it for each instance.
+"""Launch bounds of kernels, turned into C++ constants that hold them for each instance.
 
-The prelude's macro of that name is empty: an attribute could not keep the number. So a constant of
-the same template parameters is declared beside the kernel, and read where the kernel is offered.
-Where the text does not show that this is the same expression, the bounds are left alone.
+The prelude's macro `__launch_bounds__` is empty: an attribute could not keep the number. So a
+constant with the same template parameters is declared beside the kernel, and read where the kernel
+is listed. Where the text does not show that the expression is the same, the bounds are ignored.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What the text of a kernel gives away before it runs: divisions of integers where a fraction was
-meant. A device computes them without a word, and so does the executor.
+"""Mistakes that the text of a kernel shows before it runs: integer divisions where a fraction was
+meant. A device computes them silently, and so does the executor.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _integers(code: str) -> frozenset[str]:
 
 def _suspects(code: str, integers: frozenset[str]) -> Iterator[tuple[int, str, str]]:
     for match in _UNIT_FRACTION.finditer(code):
-        # (D + 255) / 256 and the like have a name on top; a lone number on top is a fraction.
+        # (D + 255) / 256 has a name in the numerator; a literal alone there means a fraction.
         if match["bottom"] in integers and match["top"] != "0":
             yield match.start(), match["top"], match["bottom"]
     for match in _CAST_OF_QUOTIENT.finditer(code):
@@ -115,7 +115,7 @@ def _means_fraction(
     """
     statement = _statement_before(code, match.start())
     before = statement.rstrip()
-    # Of n * 3 / 4 the product is divided, of (float)1 / 2 a float.
+    # n * 3 / 4 divides the product, (float)1 / 2 a float.
     if before.endswith(("*", "/", "%", ")", "]")) or _in_square_brackets(before):
         return False
     if _ARGUMENT_OF_TEMPLATE.search(before) and _END_OF_TEMPLATE.match(code, match.end()):
@@ -131,7 +131,7 @@ def _statement_before(code: str, at: int) -> str:
     text = code[max(0, at - _LONGEST) : at]
     start = len(text)
     while (start := max(text.rfind(mark, 0, start) for mark in ";{}")) >= 0:
-        # The braces of a list of values begin no statement.
+        # The brace of an initializer list begins no statement.
         if text[start] != "{" or not text[:start].rstrip().endswith(("=", "]", ",", "{")):
             break
     return text[start + 1 :]

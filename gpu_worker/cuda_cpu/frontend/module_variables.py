@@ -1,4 +1,4 @@
-"""The variables of a source that lie outside of its functions: what a launch can set by name."""
+"""The variables that a source declares outside of functions: the host can set them by name."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """NVRTC 13's list of options: their names, and the values that each takes.
 
-All of it is as the library answers, which knows more than its guide tells. It is written down here
+The table follows what the library accepts, which is more than its guide lists. It is kept here
 because the answer must be the same on a worker that has no NVRTC.
 """
 

@@ -1,7 +1,7 @@
-"""Options of CuPy's RawKernel and RawModule: taken and refused as NVRTC 13 takes and refuses them.
+"""Options of CuPy's RawKernel and RawModule: accepted and refused as by NVRTC 13.
 
-Most mean nothing to a processor. What a source gets to see of them does: macros, and headers that
-are included before its first line.
+Most mean nothing on a processor. Those that change the source do: macros, and headers that are
+included before its first line.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class _Reader:
 
     def _next(self, name: str) -> str:
         if not self._words:
-            # CuPy appends words of its own, and NVRTC would take the first of them.
+            # CuPy appends arguments of its own, and NVRTC would take the first one as the value.
             raise refusal(f"The option {name} stands last, and its value is missing.", None)
         return self._words.pop(0)
 

@@ -1,9 +1,8 @@
-"""Words that no token of a kernel may become, also not by pasting two halves of one together.
+"""Identifiers that no token of a kernel may become, even by pasting two halves together.
 
-`rules` refuses them where the text has them. A macro can put a word together that the text does not
-show; the preprocessor poisons such words, so that they make an error as soon as one comes to be.
-Where a condition leaves them out they do no harm: PTX behind `#ifndef LEARNML_CPU` is as it should
-be.
+`rules` refuses them where they appear in the text. A macro can assemble an identifier that does not
+appear there, so the preprocessor poisons them: forming one is an error. Where a condition excludes
+them they do no harm: PTX behind `#ifndef LEARNML_CPU` is fine.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Pragmas: NVRTC takes any, and passes over those that it does not know.
+"""Pragmas: NVRTC accepts any, and ignores those that it does not know.
 
-To a processor `pack` alone means something, the layout of structures; loops are unrolled as the
+On a processor only `pack` has a meaning, the layout of structures; loops are unrolled as the
 compiler sees fit.
 """
 

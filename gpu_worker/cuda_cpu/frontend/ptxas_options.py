@@ -1,4 +1,4 @@
-"""The options that NVRTC 13 hands on to ptxas, as ptxas answers: one in each `--ptxas-options=`."""
+"""Options that NVRTC 13 passes on to ptxas, as ptxas accepts them: one per `--ptxas-options=`."""
 
 from __future__ import annotations
 

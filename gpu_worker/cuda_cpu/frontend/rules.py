@@ -1,7 +1,7 @@
 """What a kernel's source may ask of the compiler: arithmetic, and nothing of this machine.
 
-The compiler works in a sandbox where there is nothing to find. These rules come before it: they
-say in words what is not possible, and leave nothing that could reach a file to begin with.
+The compiler runs in a sandbox where there is nothing to find. These rules come before it: they
+explain what is not possible, and let nothing through that could reach a file in the first place.
 """
 
 from __future__ import annotations

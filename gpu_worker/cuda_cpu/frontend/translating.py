@@ -103,7 +103,7 @@ def translate(
 
 
 def _prologue(macros: tuple[str, ...]) -> str:
-    # Macros come after the prelude: one that it happens to use would make it unfit for use.
+    # Macros come after the prelude, since one with a name that the prelude uses would break it.
     poisoned = f'#include "{poison.HEADER}"'
     begin = ("namespace {", f'#line 1 "{SOURCE_NAME}"')
     return "\n".join(('#include "cuda_cpu.h"', poisoned, *macros, *begin))
@@ -115,7 +115,7 @@ def _rewritten(before: str) -> str:
         text = order.sub(r"extern\g<gap>__shared__ \g<between>", text)
     text = _DYNAMIC.sub(_dynamic, text)
     text = _SHARED_ALIGNED.sub(r"\g<attributes> __shared__", text)
-    # What is local to this file needs no name for others: everything is in one namespace.
+    # Linkage does not matter here: everything is in one namespace.
     rewritten = _EXTERN_C.sub(
         lambda match: (
             "namespace " + cleaning.blank(match.group())[10:]

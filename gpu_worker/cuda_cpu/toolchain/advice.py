@@ -1,4 +1,4 @@
-"""The compiler's words, made plain for the author of a kernel, and what to write instead."""
+"""Explains the compiler's messages to the author of a kernel, and says what to write instead."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _compile(translation: Translation, source: str) -> tuple[bytes, compiling.Co
         except SandboxError as error:
             raise CompilerMissingError(str(error)) from error
         if run.stopped == "wall":
-            # By the clock: it had not used up its processor time, so the source is not to blame.
+            # Wall-clock time ran out before processor time did, so the source is not to blame.
             raise CompilerMissingError(messages.NO_TIME)
         if run.returncode or run.stopped:
             wrong = messages.compile_error(run, source)

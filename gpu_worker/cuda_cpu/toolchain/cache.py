@@ -61,7 +61,7 @@ class Cache:
         """Remove the oldest libraries where there are more than are kept."""
         found = []
         for path in folder.iterdir():
-            # Another worker may have removed it, here and below.
+            # Another worker may have removed it, both here and below.
             with contextlib.suppress(FileNotFoundError):
                 if path.suffix == ".so":
                     found.append((path.stat().st_mtime, path))

@@ -1,8 +1,8 @@
-"""The compiler, its flags, and the kit that each compilation needs: made once, by the worker.
+"""The compiler, its flags, and the kit that each compilation needs: built once, by the worker.
 
-The kit is the prelude of every kernel, precompiled, and the runtime that every library is linked
-with. It is made from files of this package and of NVIDIA's headers, and of nothing else; a
-learner's source meets it only in the sandbox, where it cannot be written.
+The kit is the precompiled prelude of every kernel, and the runtime that every library is linked
+with. It is built only from files of this package and NVIDIA's headers; a learner's source is
+compiled against it in the sandbox, where the kit is read-only.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ _WHOLE_COPY: Final = (
 
 LANGUAGE: Final = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti")
 _ONE_ACCESS_ONE_HOOK: Final = (
-    # Copies of vectors stay whole and loads stay loads, so that what the hooks see is what the
-    # source says: these passes would take a 16-byte load apart into the numbers it is used for.
+    # Copies of vectors stay whole and loads stay loads, so that the hooks see what the source
+    # says: these passes would split a 16-byte load into the numbers that are used.
     *("-O1", "-fno-tree-fre", "-fno-tree-pre", "-fno-tree-sra"),
     *("-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0"),
 )
 KERNEL: Final = (
     *LANGUAGE,
     *_ONE_ACCESS_ONE_HOOK,
-    # Alignment also by the type: a structure may be accessed member by member, which no hook sees.
+    # Checks alignment by type as well: a structure may be accessed by member, which no hook sees.
     "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift-exponent,alignment,bounds",
-    # A variable that is given no value has one that nobody takes for right, and always the same.
+    # An uninitialised variable always has the same value, one that nobody takes for right.
     "-ftrivial-auto-var-init=pattern",
     *("-fdata-sections", "-fno-threadsafe-statics", "-fno-omit-frame-pointer"),
     *("-ffp-contract=off", "-g1", "-gdwarf-4", "-w"),
@@ -145,7 +145,7 @@ def kit() -> Path:
         making.chmod(0o755)
         _make(making)
         with contextlib.suppress(OSError):
-            # Another worker may have been faster: its kit is the same.
+            # Another worker may have been faster; its kit is the same.
             making.rename(ready)
     finally:
         shutil.rmtree(making, ignore_errors=True)
@@ -167,7 +167,7 @@ def _make(target: Path) -> None:
     poisoned = poison.header(_RUNTIME, symbols, macros)
     (target / poison.HEADER).write_text(poisoned, encoding="ascii")
     for path in _included_before_all(program):
-        # Some C libraries have one; without it the prelude would not fit what it is used for.
+        # Some C libraries have such a file; without it the prelude would not match its uses.
         shutil.copy(path, target / path.name)
     for helper in ("nvrtc_program", CONFINE):
         source = str(_RUNTIME / f"{helper}.cpp")

@@ -1,4 +1,4 @@
-"""From the compiler's messages to the author of the kernel."""
+"""Turns the compiler's messages into messages for the author of a kernel."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def compile_error(run: CompilerRun, source: str) -> CompileError:
             required = 0
     if not found:
         return CompileError([_error("The compiler gave up on this source.", None)])
-    # What follows from a word that may not be there says nothing of its own.
+    # Errors that follow from a forbidden identifier add nothing.
     poisoned = [item for item in found.values() if item.kind is Defect.REFUSED_SOURCE]
     if poisoned:
         return CompileError(poisoned[:_MOST])

@@ -1,6 +1,6 @@
-"""What a kernel needs on a device, by NVIDIA's own compiler: registers, shared memory, spills.
+"""What a kernel needs on a device, from NVIDIA's own compiler: registers, shared memory, spills.
 
-No device and no driver are needed for that. NVRTC meets the source where g++ does: in the compile
+That takes neither a device nor a driver. NVRTC compiles the source where g++ does: in the compile
 sandbox, after the same rules.
 """
 
@@ -211,7 +211,7 @@ def _ended(run: compiling.CompilerRun, source: str) -> CompileError:
 
 def _refused(log: str) -> CompileError:
     if rules.BAR in log:
-        # A header that a device may well have, for all that is known here.
+        # A header that may well exist where there is a device.
         return CompileError(
             [Diagnostic(Defect.REFUSED_SOURCE, Severity.ERROR, "", None, rules.BAR)]
         )

@@ -1,7 +1,7 @@
 """The executor: memory, modules and launches of kernels where there is no device.
 
-This half runs beside the learner's code, in the sandbox, and needs NumPy and the standard library
-only. It trusts nothing it loads with more than the process it runs in.
+This half runs beside the learner's code, in the sandbox, and needs only NumPy and the standard
+library. What it loads gets no more than the process that it runs in.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def _wrong(
 def _number_for_pointer(
     kernel: str, number: int, value: int, parameter: Parameter
 ) -> Diagnostic | None:
-    # x.data.ptr is a number too, and passed as 64 bits it is a right way to give an address.
+    # x.data.ptr is a number too, and passing it as 64 bits is a valid way to pass an address.
     if value > 0xFFFF:
         return None
     taken, rest = f"a pointer, {parameter.type_name}", ". Pass the array itself."

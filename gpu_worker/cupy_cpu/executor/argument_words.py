@@ -1,7 +1,7 @@
-"""What a launch passes and what its kernel takes, in words of a closed form.
+"""Descriptions of what a launch passes and what its kernel takes, in a closed form.
 
-They come from the process of the learner's code. Types are no secret, but any other word could
-carry a hidden input: so whoever shows them of hidden cases asks `is_known_form` first.
+They come from the learner's process. Types are no secret, but any other text could carry a hidden
+input, so code that shows them for hidden cases must ask `is_known_form` first.
 """
 
 from __future__ import annotations

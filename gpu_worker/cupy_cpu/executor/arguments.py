@@ -1,7 +1,7 @@
 """Arguments of a launch, passed as CuPy passes them: by the type of the value, not the parameter's.
 
-A driver copies as many bytes from each argument as the kernel's parameter has. Python's int is
-passed as 64 bits and Python's float as a double, whatever the kernel takes.
+From each argument the driver copies as many bytes as the kernel's parameter has. A Python int is
+passed as 64 bits and a Python float as a double, whatever the kernel takes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a launch did, in numbers: bytes, barriers, and how a warp's accesses fall together."""
+"""Counters of a launch: bytes, barriers, and how a warp's accesses coalesce."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The defects that a kernel or a launch can have: stable ids, and how severe each one is."""
+"""The defects that a kernel or a launch can have: stable ids, and the severity of each."""
 
 from __future__ import annotations
 

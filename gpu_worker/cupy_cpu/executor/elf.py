@@ -1,7 +1,7 @@
 """The few tables of a library that the executor reads: sections, symbols, the lines of its code.
 
-The library is of the learner's making. It is read in the process that runs it anyway, and only to
-put words to a finding; whatever does not parse is as if it were not there.
+The library is built from the learner's source. It is read in the process that runs it anyway, and
+only to describe defects; whatever does not parse is treated as missing.
 """
 
 from __future__ import annotations

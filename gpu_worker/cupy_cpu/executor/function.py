@@ -1,4 +1,4 @@
-"""A kernel as it lies in its library: what it takes, and how much of a block's memory."""
+"""A kernel in its library: its parameters, and how much shared memory it declares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launching a kernel, or seeing whether a device would take the launch."""
+"""Launches a kernel, or checks whether a device would accept the launch."""
 
 from __future__ import annotations
 

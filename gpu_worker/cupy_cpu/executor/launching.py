@@ -122,7 +122,7 @@ class Launching:
         table = (abi.Buffer * max(1, len(known)))()
         ctypes.memmove(table, b"".join(rows), len(known) * abi.BUFFER.size)
         self._places = {allocation.address: place for place, allocation in enumerate(known)}
-        # What a kernel takes through pointers to const alone cannot be raced for.
+        # There is no race for memory that a kernel only reaches through pointers to const.
         writable = {allocation.address for allocation in self.writable()}
         sizes = {start: size for start, size in self._element_sizes().items() if start in writable}
         for start, size in sizes.items():

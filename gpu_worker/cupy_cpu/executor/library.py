@@ -1,4 +1,4 @@
-"""A compiled library in this process: its launches, its lines, its variables and shared memory."""
+"""A compiled library in this process: its launches, line numbers, variables and shared memory."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Library:
         section = self._elf.section("learnml_shared")
         if section is None:
             return np.zeros(1, np.uint32)
-        # What no symbol tells of is taken to be whole.
+        # A slot without a symbol counts as used to its end.
         ends = np.arange(1, section.size // abi.SHARED_SLOT + 2, dtype=np.uint32) * abi.SHARED_SLOT
         own = {symbol.address for symbol in self._shared_of(kernel_address)}
         for symbol in self.shared_variables:

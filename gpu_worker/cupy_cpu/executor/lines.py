@@ -1,7 +1,7 @@
-"""From an address in a library to the line of the kernel's source: DWARF's line table, version 4.
+"""Maps an address in a library to a line of the kernel's source by DWARF's line table, version 4.
 
-A function of a header that was inlined into the kernel has lines of its own file; the kernel's
-line is then the nearest one before it in the same stretch of code.
+A function of a header that was inlined into the kernel has lines of the header; the kernel's line
+is then the nearest one before it in the same sequence.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class LineTable:
         rows.sort(key=lambda row: row[0])
         for address, line in rows:
             if self._addresses and self._addresses[-1] == address:
-                # The last row of an address is the one that holds; 0 only where nothing else is.
+                # The last row of an address holds; line 0 counts only if there is no other.
                 self._lines[-1] = line or self._lines[-1]
             else:
                 self._addresses.append(address)

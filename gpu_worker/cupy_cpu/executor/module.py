@@ -41,7 +41,7 @@ class Module:
             if "".join(known.split()) == wanted:
                 return kernel
         if not self._kernels:
-            # The table is filled after all global objects are made, and names one at least.
+            # The table is filled once all global objects are constructed, and is never empty.
             raise KeyError(
                 "The module could not be loaded: the constructor of a global object did not come "
                 "to its end. A device runs no constructors for global objects: do without."

@@ -28,7 +28,7 @@ def run_in_orders(
         for allocation, content in snapshot.kept:
             before.setdefault(allocation, content)
         results.append({allocation: content_of(allocation) for allocation in before})
-    # What an order did not write is not among its results if no earlier one wrote it either.
+    # An allocation that this order did not write keeps the content that it had before.
     results = [{**before, **result} for result in results]
     restore(results[0])
     first = reports[0]
@@ -36,7 +36,7 @@ def run_in_orders(
         known = {(item.kind, item.line) for item in first.diagnostics}
         first.diagnostics += [d for d in report.diagnostics if (d.kind, d.line) not in known]
     if all(item.kind is not Defect.ATOMIC_SUM for item in first.diagnostics):
-        # Those sums explain that the orders differ; nothing else that does says it is atomic.
+        # Atomic sums already explain why the orders differ, and say more than the difference does.
         first.diagnostics += _differences(launching, results)
     first.diagnostics.sort(key=lambda item: cause_rank(item.kind))
     return first

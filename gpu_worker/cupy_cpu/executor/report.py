@@ -1,4 +1,4 @@
-"""What a launch did, and why it was refused or came to no end."""
+"""What a launch did, and why it was refused or did not finish."""
 
 from __future__ import annotations
 
