@@ -1,6 +1,6 @@
-"""What the site may ask of the engine beside a grading: whether an exercise tells right from wrong.
+"""What the site may ask of the engine besides gradings: whether an exercise tells right from wrong.
 
-The only door from `grader` to the judge: `manage.py check_exercises` and `record_checks` run the
+The only way from `grader` to the judge: `manage.py check_exercises` and `record_checks` run the
 stored submissions and mutants here, in a sandbox of their own.
 """
 

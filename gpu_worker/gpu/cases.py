@@ -1,8 +1,8 @@
 """Hidden cases that only a device can run, or that are only meaningful there.
 
-More rows than a grid has blocks in its second dimension (65,535), and arrays that begin where no
-vector load may: a device stops a kernel that does not check. What is too large for such a case,
-more than 2**31 elements, is checked where calls are timed; see `speed`.
+More rows than a grid has blocks in its second dimension (65,535), and arrays whose alignment allows
+no vector loads: a device stops a kernel that does not check. More than 2**31 elements are too many
+for a case and are checked where calls are timed; see `speed`.
 """
 
 from __future__ import annotations

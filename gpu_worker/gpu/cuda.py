@@ -1,4 +1,4 @@
-"""The device of a referee, by CuPy. Making one initialises the driver: in child processes only."""
+"""A referee's device, through CuPy. Creating one initialises the driver, so use child processes."""
 
 from __future__ import annotations
 

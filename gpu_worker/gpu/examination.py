@@ -1,4 +1,4 @@
-"""Examines a device in a child process: what it is and shows, or why it cannot be used."""
+"""Examines a device in a child process: its properties and readings, or why it is unusable."""
 
 from __future__ import annotations
 

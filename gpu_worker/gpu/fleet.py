@@ -1,4 +1,4 @@
-"""The devices of a node over time: examined now and then, quarantined while they fail."""
+"""The devices of a node over time: examined periodically, quarantined while they fail."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Health:
     def failed(self, reason: str, now: float) -> None:
         """Put the device in quarantine, twice as long as the last time."""
         self.reason, self.busy = reason, False
-        # Bounded before it is a power: a device may fail for weeks.
+        # The exponent is bounded: a device may fail for weeks.
         doublings = min(self.failures, 20)
         self.next_at = now + min(FIRST_RETRY_SECONDS * 2**doublings, LAST_RETRY_SECONDS)
         self.failures += 1
@@ -83,7 +83,7 @@ class Fleet:
         for uuid, gpu in found.items():
             health = self._health.setdefault(uuid, Health())
             if self._known.get(uuid, gpu) != gpu:
-                # Its nodes came or went: what was said of it before may not hold any more.
+                # Its device nodes changed, so the last examination may no longer hold.
                 health.next_at = self._clock()
         for uuid in self._known.keys() - found.keys():
             health = self._health[uuid]
@@ -107,7 +107,7 @@ class Fleet:
                 facts = self._examine(gpu)
                 self._warm(gpu, facts)
         except BusyError:
-            # Somebody is using it, so it works; to measure it now would disturb both.
+            # Somebody is using it, so it works; measuring it now would disturb both.
             with self._lock:
                 health.busy = True
             return
@@ -127,7 +127,7 @@ class Fleet:
         try:
             quarantine.put(uuid, reason)
         except OSError as error:
-            # This node reports it all the same; other workers examine it themselves.
+            # This node reports it anyway; other workers examine it themselves.
             logger.warning("The quarantine of %s could not be written: %s", uuid, error)
 
     def reports(self) -> list[GpuReport]:
@@ -194,7 +194,7 @@ class Watch(threading.Thread):
                 self._fleet.refresh()
                 self._tell(why_unusable(self._fleet.reports()))
             except Exception:
-                # The worker goes on reporting, and with it that it knows nothing new.
+                # The worker goes on reporting, including that it knows nothing new.
                 logger.exception("The node's GPUs could not be looked at.")
             time.sleep(LOOKED_AT_EVERY_SECONDS)
 

@@ -45,7 +45,7 @@ class Intake:
         if self._wanted == (not why):
             return
         self._wanted = not why
-        # In the consumer's own thread: its connection belongs to that one.
+        # Must run in the consumer's own thread, which owns the connection.
         self._consumer.call_soon(self._settle)
 
     def _settle(self) -> None:

@@ -1,4 +1,4 @@
-"""Which NVIDIA devices this machine has, by what the kernel module shows; no driver is loaded."""
+"""Lists the NVIDIA devices of this machine from what the kernel module shows, without a driver."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The memory of a job with timed calls on a device: the judge's mark, inputs, room for results.
 
-Only its size is sealed, since the runner writes results to it. Its contents are as untrusted as
-anything from a runner. The judge's own process on the device keeps the inputs that it drew, and
-compares with those; what a program does to this memory it does to its own results.
+Only its size is sealed, since the runner writes results to it, so its contents are as untrusted as
+anything from a runner. The judge's own process on the device keeps the inputs that it drew and
+compares with those; a program that tampers with this memory only harms its own results.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class DeviceJob:
         count: int,
     ) -> None:
         bare = Job(source, class_name, (case,), library="device")
-        # The header's length depends on the offsets; a page more settles both.
+        # The header's length depends on the offsets; one more page settles both.
         self._mark = _pages(len(encode_job(bare)) + _PAGE)
         place = self._mark + _PAGE
         self.inputs: dict[int, Room] = {}
@@ -68,7 +68,7 @@ class DeviceJob:
         first = place
         for dtype, shape in results:
             self.results.append(Room(place, dtype, shape))
-            # One after the other, as the runner puts them.
+            # In the order in which the runner writes them.
             place += self.results[-1].nbytes
         places = tuple(
             self.inputs[index].place if index in self.inputs else -1

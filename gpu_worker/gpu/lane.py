@@ -1,12 +1,12 @@
-"""A lane: takes one free, healthy device at a time for a job, and hands the job back without one.
+"""A lane: takes one free, healthy device at a time for a job; with none, it hands the job back.
 
     a device that is not in quarantine and whose lock is free
-      probe: it computes rightly, and the last user's memory is free again
+      probe: it computes correctly, and the last user's memory is free again
         the grading, in a sandbox that has this device
-      after an ending that may be the device's: probe once more
-    a device that fails goes into quarantine, and the job back
+      if the device may be to blame for how the run ended: probe once more
+    a device that fails goes into quarantine, and the job goes back
 
-A verdict is given only for a run on a device that worked before, and where it did not pass, after.
+A verdict needs a device that worked before the run, and after it too unless the run passed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Watches a device's memory in a child process, and says when more is in use than may be.
+"""Watches a device's memory in a child process, and says when more is in use than allowed.
 
-`python -m gpu_worker.gpu.memory_watch UUID MEGABYTES` reads the device by NVIDIA's management
-library, which this worker's own process never loads, and writes one line when it has seen more in
-use; then it ends. CuPy's own limit comes first for honest programs; one that goes round CuPy meets
-this watch.
+`python -m gpu_worker.gpu.memory_watch UUID MEGABYTES` reads the device through NVIDIA's management
+library, which this worker's own process never loads, writes one line when it has seen more in use,
+and ends. Honest programs meet CuPy's own limit first; one that bypasses CuPy meets this watch.
 """
 
 from __future__ import annotations

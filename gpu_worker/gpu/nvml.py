@@ -1,4 +1,4 @@
-"""Temperature, clocks and memory by NVIDIA's management library; for child processes only."""
+"""Temperature, clocks and memory from NVIDIA's management library; for child processes only."""
 
 from __future__ import annotations
 

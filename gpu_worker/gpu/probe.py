@@ -1,8 +1,8 @@
-"""The probe: a process of its own that uses the one device it sees, and says what it found.
+"""The probe: a separate process that uses the one device it sees, and says what it found.
 
 `python -m gpu_worker.gpu.probe UUID` with CUDA_VISIBLE_DEVICES set. Runs a kernel and checks its
-results, times copies, and prints one line of JSON. Ends with 1 and a reason on the error output
-where the device does not work.
+results, times copies, and prints one line of JSON. Exits with 1 and a reason on standard error if
+the device does not work.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _copy_rate(cupy: Any, nbytes: int) -> float:
         last.synchronize()
         milliseconds = cupy.cuda.get_elapsed_time(first, last)
         rates.append(2 * nbytes / max(milliseconds, 1e-6) / 1e6)
-    # The first copy also pays for what is set up with it.
+    # The first copy includes one-time setup.
     return statistics.median(rates[1:])
 
 

@@ -1,7 +1,7 @@
 """Quarantined devices, shared by all workers of a machine: a file beside each lock.
 
-A lane that finds a faulty device puts it here, and no lane takes it from then on. The node's watch,
-which examines it again at growing intervals, releases it.
+A lane that finds a faulty device puts it here, and no lane takes it from then on. The node's watch
+examines it again at growing intervals, and releases it when it works.
 """
 
 from __future__ import annotations

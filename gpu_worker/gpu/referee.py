@@ -5,8 +5,8 @@ then one command in each line; it answers each with one line. DESCRIPTOR is the 
 with the runner. Results in it are a stranger's bytes: they are copied to the device in pieces and
 compared with float64 results from the inputs that this process kept for itself.
 
-All arrays are those of a module `xp`: CuPy on a device. Ends with 1 and a reason on the error
-output where the device fails.
+All arrays belong to a module `xp`: CuPy on a device. Exits with 1 and a reason on standard error if
+the device fails.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class Referee:
     def _reference(self) -> Any:
         if self._best is None:
             self._best = self._layer(self._errand.modulus, self._dtype)
-            # Compiled, and with memory that it knows, before anything is timed.
+            # Everything is compiled and allocated before anything is timed.
             few = {name: values[:8] for name, values in self._kept.items()}
             self._best.forward(few["forward"])
             if "backward" in few:
@@ -219,7 +219,7 @@ class Referee:
             dout = self._kept["backward"][piece].astype(xp.float64)
             exact["dx"] = layer.backward(dout)
             exact |= {name: getattr(layer, name) for name in self._exercise.gradients}
-        # What the sizes are made from; not every module keeps it under this name.
+        # `term_sizes` reads x, which not every module keeps under this name.
         layer.x = wide
         smallest = float(dtypes.limits_of(self._dtype).smallest_normal)
         sizes = self._exercise.module("reference_numpy").term_sizes(layer, dout, smallest)

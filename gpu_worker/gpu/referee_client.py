@@ -1,4 +1,4 @@
-"""The worker's side of a referee: starts it, sends it commands, ends it after its errand."""
+"""The worker's side of a referee: starts it, sends it commands, and ends it when done."""
 
 from __future__ import annotations
 

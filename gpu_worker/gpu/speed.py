@@ -3,11 +3,11 @@
 The referee, the judge's own process on the device, draws each input into memory that it shares with
 the runner. The runner copies it to the device and says so; the referee empties the caches; then the
 judge says go, and its clock runs until the runner says that the device has finished. Between the
-calls the referee times a copy of the same bytes and the reference, in random order. What a message
-takes there and back is measured on the referee, which no learner can slow down, and left out.
+calls the referee times a copy of the same bytes and the reference, in random order. The round trip
+of a message is measured on the referee, which no learner can slow down, and subtracted.
 
-The submission runs in the learner's own process, so it could do work before "go". What that gains
-is bounded: a time shorter than a copy of the least bytes is refused, and no time counts for more.
+The submission runs in the learner's own process, so it could do work before "go". The gain is
+bounded: a time shorter than a copy of the least bytes is refused, and no time counts for more.
 **Not yet run on a device.**
 """
 
@@ -151,7 +151,7 @@ class Conversation(TimedTalk):
     def begin(self) -> None:
         """Offer the first array."""
         self._round_trip = self.referee.round_trip()
-        # Only now: the referee has waited for the driver to come up.
+        # Only now, since the referee has waited for the driver to come up.
         self._started = time.perf_counter()
         super().begin()
 
@@ -178,7 +178,7 @@ class Conversation(TimedTalk):
         self.job.mark(2 * step + 1)
         frame, _ = yield
         expect(frame, FrameKind.BEGIN, 0)
-        # Now, since the input has just come by way of the caches.
+        # Now, since the input has just passed through the caches.
         referee.flush()
         begun = time.perf_counter()
         self.job.mark(2 * step + 2)

@@ -1,9 +1,9 @@
 """Kernels compiled ahead for a device, in a folder that runs get a copy of and cannot write to.
 
 CuPy compiles a kernel for every operation, dtype and layout that it meets, in tenths of a second
-each; an honest program of array expressions would spend its time on that. So once for each kind of
+each; an honest program of array expressions would spend its time on that. So once for each model of
 device and version of CuPy, a child process, `python -m gpu_worker.gpu.warming`, runs the references
-of all exercises and keeps what CuPy compiled for them. Nothing that a learner wrote comes into the
+of all exercises and keeps what CuPy compiled for them. Nothing that a learner wrote gets into the
 folder; the judge's own process on a device uses it too. **Not yet run on a device.**
 """
 
@@ -58,7 +58,7 @@ def warm(gpu: Gpu, facts: Facts, seconds: float = SECONDS) -> None:
     if warmed(facts):
         return
     folder = folder_for(facts)
-    # Runners may be another user: they read what is here.
+    # Runners may be another user, and must be able to read this.
     folder.mkdir(mode=0o755, parents=True, exist_ok=True)
     try:
         done = subprocess.run(
@@ -94,7 +94,7 @@ def run_references(cupy: Any) -> int:
             count += _run(exercise, "fused_cupy", few)
         for dtype in filter(exercise.has_kernels_for, DTYPES):
             for shape in SHAPES:
-                # Once as it lies, once with gaps, as cases have it.
+                # Once contiguous, once with gaps, as in the cases.
                 count += _run(exercise, "reference_cupy", cupy.ones(shape, dtype))
                 wide = cupy.ones((*shape[:-1], 2 * shape[-1]), dtype)
                 count += _run(exercise, "reference_cupy", wide[..., ::2])

@@ -1,7 +1,7 @@
-"""A script that runs an exercise's public cases at a learner's home, with Python and NumPy alone.
+"""A script for learners that runs an exercise's public cases with nothing but Python and NumPy.
 
-It says the same as the platform: pass or fail for each case, and the same worst error in units.
-It holds no case that is hidden, and no code of the reference: only the numbers to compare with.
+It reports the same as the platform: pass or fail for each case, and the same worst error in units.
+It contains no hidden case and no code of the reference, only the numbers to compare with.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python check_EXERCISE_SLUG.py my_file.py
 
 Needs Python 3.10 or newer and NumPy. Your file runs as it is, without a sandbox and without limits
-of time or memory. The exit code is 0 if every case passed, 1 if not, 2 if there is no such file.
+on time or memory. The exit code is 0 if every case passed, 1 if not, 2 if there is no such file.
 
 An error is measured in units: the distance from the right value, as a multiple of
 (spacing of the dtype at 1) * (size of the terms added up) + (smallest number of the dtype).
@@ -136,7 +136,7 @@ def play(cls: Any, case: dict[str, Any], arrays: dict[str, Any], results: list[A
     for name in case["as_made"]:
         if not hasattr(layer, name):
             raise Refusal(f"Your class has no attribute {name}. Make it in __init__.")
-        # What your class made has the dtype of x in every case, as the platform sees to.
+        # Parameters that your class created are cast to the dtype of x, as on the platform.
         convert = getattr(getattr(layer, name), "astype", None)
         if callable(convert):
             setattr(layer, name, convert(arrays["x"].dtype))

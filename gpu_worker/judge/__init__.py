@@ -1,6 +1,6 @@
 """The judge: draws inputs, holds the expected values, compares, names mistakes, reports.
 
-Its entry is loaded when first asked for: tolerances and families of inputs need NumPy alone.
+Its entry point is imported lazily: tolerances and families of inputs need only NumPy.
 """
 
 from __future__ import annotations

@@ -411,7 +411,7 @@ def _measure(task: _Task, machine: _Machine, record: _Record, drawn: _Cases) -> 
     if machine.builds:
         wanted = task.options.timed or task.exercise.budgets
         return _count(task, machine.zygote, machine.builds, record) if wanted else _Measured()
-    # Budgets are of what is counted.
+    # Budgets concern only what is counted.
     return _time(task, machine, record) if task.options.timed else _Measured()
 
 
@@ -430,7 +430,7 @@ def _count(task: _Task, zygote: Zygote, builds: Builds, record: _Record) -> _Mea
         used = spent(task.exercise, found.counts, found.refused)
         return _Measured(counted=found.counted, spent=used)
     else:
-        # What was noted cannot be read; no honest runner's is like that.
+        # The notes cannot be read, and no honest runner writes such notes.
         record.executions.append(Execution(stop=FLAGGED_STOP, run=found.execution.run))
     return _Measured(counted=found.counted)
 
@@ -451,7 +451,7 @@ def _time(task: _Task, machine: _Machine, record: _Record) -> _Measured:
         wrong_call = timed.failed
         record.add([timed.failed.case], Execution(judged=[timed.failed], run=timed.run))
     elif timed.stop and timed.case:
-        # One more case, that was not run to its end.
+        # One more case, which was not run to its end.
         record.add([timed.case], Execution(stop=timed.stop, run=timed.run))
     return _Measured(speed=timed.speed, wrong_call=wrong_call)
 
@@ -462,7 +462,7 @@ def _decide(task: _Task, machine: _Machine, record: _Record, measured: _Measured
     over = over_budget(measured.spent or ())
     failed = next((item for item in judged if not item.verdict.passed), None)
     if failed and failed.case.public and len(record.executions) > 1 and stop is not FLAGGED_STOP:
-        # What fails where all can be seen is told, not where the hidden cases ended after it.
+        # A failed public case is reported rather than how the hidden cases ended after it.
         stop, late = None, stop
     groups = reporting.group_results(
         reporting.asked_groups(task.exercise, record.cases), record.cases, judged
@@ -486,7 +486,7 @@ def _report(
     task: _Task, machine: _Machine, record: _Record, measured: _Measured, decision: _Decision
 ) -> Report:
     """Return the report, but for what the names of mistakes change in it; see `_graded`."""
-    # The first run's output only: the second's could hold hidden inputs.
+    # Only the first run's output: the second's could contain hidden inputs.
     first = record.executions[0]
     return Report(
         groups=decision.groups,
@@ -523,8 +523,8 @@ def _may_have_a_name(
     task: _Task, record: _Record, measured: _Measured, decision: _Decision
 ) -> bool:
     """Tell whether a known mistake may be the reason, and is to be looked for."""
-    # What passed every case, and fails a timed call only, is no mistake in the mathematics. And
-    # where each failed case has an error of a kernel, that is what to mend first.
+    # A submission that passed every case and fails only a timed call has no mistake in the
+    # mathematics. And where every failed case has a kernel error, that must be fixed first.
     return (
         decision.failed is not None
         and task.options.named
@@ -542,7 +542,7 @@ def _look_for_names(task: _Task, record: _Record) -> _Names:
         try:
             mistakes = diagnose(task.exercise, runs, task.track, time_left)
         except Exception:
-            # Ours, but the verdict stands without a name, and may have been shown.
+            # Our fault, but the verdict stands without a name, and may already have been shown.
             logger.exception("Looking for a known mistake of %s failed.", task.exercise.slug)
     mistakes = kernel_track.explained(task.exercise, mistakes, record.findings)
     return _Names(mistakes, cut_short=time_left.ran_out and not mistakes)
@@ -591,7 +591,7 @@ def _failure(
     if NOT_REPEATED not in failure.message and names_sign(
         task.exercise, mistakes, Sign.NOT_REPEATABLE
     ):
-        # Wrong numbers come first in a case, but that they never repeat is what to know.
+        # A case reports wrong numbers first, but what matters is that they never repeat.
         failure = failure.model_copy(update={"message": f"{failure.message} {NOT_REPEATED}"})
     if outcome is Outcome.MEMORY_LIMIT and not failure.limit:
         limit, measured = memory_texts(record.executions[-1].run, task.limits)

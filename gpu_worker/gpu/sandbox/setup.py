@@ -1,4 +1,4 @@
-"""How a zygote for runs with a device is started: the usual walls, and what a device needs."""
+"""Starts a zygote for runs with a device: the usual walls, and what a device needs."""
 
 from __future__ import annotations
 
@@ -120,6 +120,6 @@ class DeviceSetup(Setup):
         bound = [word for path in self._profile.libraries for word in bubblewrap.bind(path, path)]
         if self._profile.kernels:
             bound += bubblewrap.bind(self._profile.kernels, KERNELS)
-        # Before the filesystem becomes read-only.
+        # Must come before the filesystem becomes read-only.
         place = words.index("--remount-ro")
         return [*words[:place], *bound, *words[place:]]

@@ -10,14 +10,14 @@ A profile of its own: the usual list stays as it is. Each call beyond it, with w
   The filter does not see which file is meant; Landlock, from ABI 5, allows it on the bound device
   nodes alone.
 - `memfd_create`, and sealing what it made: initialising the driver fails without (error 304).
-  `seccomp`, to take `memfd_create` back once the device is in use: memory in such files is none of
-  the process's own, so that no limit would hold it.
-- `get_mempolicy`, `mbind`: where memory of the host lies. `munlock` beside `mlock`.
+  `seccomp`, to revoke `memfd_create` once the device is in use: memory in such files does not count
+  as the process's own, so no limit would bound it.
+- `get_mempolicy`, `mbind`: on which node host memory lies. `munlock` beside `mlock`.
 - `statfs`, `fstatfs`: which file system a path is on.
-- `sysinfo`: how much memory the host has, which the driver may size its own by.
+- `sysinfo`: how much memory the host has, by which the driver may size its own.
 
-Sockets stay refused: CUDA asks for one to look for NVIDIA's multi-process service, which there is
-none of here. **Not yet run on a device**: the list follows NVIDIA's and others' notes; docs/how-to
+Sockets stay refused: CUDA opens one to look for NVIDIA's multi-process service, which does not run
+here. **Not yet run on a device**: the list follows NVIDIA's and others' notes; docs/how-to
 says how it is checked on one.
 """
 

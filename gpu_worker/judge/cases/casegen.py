@@ -218,7 +218,7 @@ class CaseDrawer(NumberDrawer):
         place = self.script.forward(0, _contiguous(x))
         gradient = self.script.backward(0, _contiguous(dout))
         for _ in range(_NEAR_COPIES):
-            # The same x: what is kept of it is right, and dout alone is another.
+            # The same x, so anything cached about it is valid; only dout differs.
             self.script.forward(0, place)
             self.script.backward(0, _contiguous(self.nearly(dout)))
         for turn in range(_NEAR_COPIES):

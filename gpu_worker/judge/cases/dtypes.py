@@ -13,7 +13,7 @@ BFLOAT16: Final = "bfloat16"
 def named(name: str) -> np.dtype[Any]:
     """Return the dtype of a name as in case plans."""
     if name == BFLOAT16:
-        # NumPy knows the name once the package is imported.
+        # NumPy knows the name once ml_dtypes is imported.
         importlib.import_module("ml_dtypes")
     return np.dtype(name)
 
@@ -36,5 +36,5 @@ def limits_of(dtype: np.dtype[Any]) -> Any:
 
 
 def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
-    # NumPy makes up a dtype's name each time anew, so what is quick to see is looked at first.
+    # NumPy builds a dtype's name on each access, so the cheap test comes first.
     return dtype.kind == "V" and dtype.name == BFLOAT16

@@ -1,7 +1,7 @@
 """Distributions of inputs, which plans call families: values, shapes, parameters, gradients.
 
-Values are drawn in float64 and rounded to the case's dtype, and that rounded value is the truth:
-the reference sees exactly what the submission sees.
+Values are drawn in float64 and rounded to the case's dtype; the rounded values are what counts: the
+reference sees exactly what the submission sees.
 """
 
 from __future__ import annotations
@@ -186,9 +186,9 @@ def draw_shape(name: str | Shape, draw: Draw) -> Shape:
         "odd": lambda: (some(2, 9), any_of(3, 7, 31, 33, 127, 129, 255)),
         "thousand": lambda: (some(2, 4), any_of(255, 256, 257, 1000, 1023, 1024, 1025)),
         "wide": lambda: (some(1, 2), any_of(2048, 4096, 4097, 5000)),
-        # Added one after the other, the squares of 16,384 random numbers drift past half of the
-        # limit, those of 65,536 past all of it once in a hundred gradings. Rows as long as that
-        # hold plus and minus one, whose sums are exact.
+        # Summed sequentially, the squares of 16,384 random numbers drift past half of the limit,
+        # those of 65,536 past all of it once in a hundred gradings. Rows of that length hold plus
+        # and minus one, whose sums are exact.
         "very-wide": lambda: (1, any_of(8192, 16385, 32768)),
         "longest": lambda: (1, 65536),
         "widest": lambda: (1, any_of(16384, 65536)),
@@ -196,10 +196,10 @@ def draw_shape(name: str | Shape, draw: Draw) -> Shape:
         "listed": lambda: (any_of(1, 2, 3, 17), any_of(*DIMS)),
         "several-axes": ranks,
         "tall": lambda: (any_of(132, 500, 1000), some(2, 9)),
-        # More rows than a 16-bit counter reaches, at the price of a few columns.
+        # More rows than a 16-bit counter can count, so few columns.
         "tens-of-thousands": lambda: (some(32_800, 34_000), 2),
         "thousand-rows": lambda: (any_of(1000, 1100, 1200), some(2, 4)),
-        # More than a megabyte of float64: whoever works in pieces that fit a cache has several.
+        # More than a megabyte of float64: code that works in cache-sized chunks has several.
         "pieces": lambda: (some(132, 136), any_of(1000, 1023, 1025)),
         "vector": lambda: (any_of(2, 5, 33, 128),),
         "long-vector": lambda: (some(129, 2000),),
@@ -209,14 +209,14 @@ def draw_shape(name: str | Shape, draw: Draw) -> Shape:
         "four": lambda: (some(2, 3), some(1, 3), some(2, 4), any_of(3, 7, 16, 31)),
         "big-batch": lambda: (*one_of_batches(), some(96, 128)),
         "large": lambda: (some(340, 360), some(207, 215)),
-        # Of the CuPy track, whose kernels run thread after thread.
+        # For the CuPy track, whose kernels run one thread after the other.
         "small-matrix": lambda: (some(2, 5), any_of(31, 32, 33, 64, 100, 127, 128, 129)),
         "row-of-a-thousand": lambda: (some(1, 3), any_of(255, 256, 257, 1000, 1023, 1024, 1025)),
         "hundred-rows": lambda: (any_of(100, 132, 200), some(2, 9)),
         "hundreds-of-rows": lambda: (any_of(250, 300), some(2, 4)),
         "small-square": lambda: (some(6, 9), any_of(128, 129, 200)),
         "wide-row": lambda: (1, any_of(8192, 16385)),
-        # Of a device: more rows than there are blocks in y, and rows that vectors divide.
+        # For devices: more rows than a grid has blocks along y, and rows of whole vectors.
         "many-rows": lambda: (200_000, any_of(7, 16)),
         "packed": lambda: (some(2, 9), any_of(64, 256, 1024)),
         "widest-row": lambda: (1, 16384),
@@ -278,7 +278,7 @@ def draw_dout(
     if kind == "along-xhat":
         return xhat() * draw.uniform(0.5, 2.0)
     if kind == "positive":
-        # Added one by one in float16, numbers like these are rounded the same way each time.
+        # Summed one by one in float16, numbers like these are always rounded the same way.
         return draw.uniform(0.6, 0.7, shape)
     if kind == "broadcast":
         return draw.standard_normal((*(1 for _ in shape[:-1]), shape[-1]))

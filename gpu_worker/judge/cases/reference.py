@@ -72,7 +72,7 @@ def expected_results(exercise: Exercise, case: Case) -> list[Expected]:
                 f"The reference of {exercise.slug} has no finite {result.quantity} for the "
                 f"family {case.family}."
             )
-    # The reference keeps nothing that would change the later rounds.
+    # The reference keeps no state that would change later rounds.
     return results * case.repeats
 
 

@@ -1,11 +1,11 @@
-"""The unit in which errors are measured, and how many are allowed. One meaning everywhere.
+"""The unit in which errors are measured, and how many units are allowed, the same everywhere.
 
     unit  = u * scale + smallest subnormal         u = spacing of the dtype at 1
     error = |got - expected| / unit
 
 `scale` is the size of the terms that were added to make the result (see `term_sizes` of the
 references), so that a result that nearly cancels is not held to an accuracy that no arithmetic
-of that width can reach. Honest code showed two thirds of its limit at most, over many seeds: see
+of that width can reach. Over many seeds, honest code stayed within two thirds of its limit: see
 `bench/results/verdicts_honest.json`.
 """
 

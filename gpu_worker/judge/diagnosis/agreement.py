@@ -56,8 +56,8 @@ def explains_case(exercise: Exercise, known: Hypothesis, cls: Any, item: JudgedC
     if (known.one_of_many or len(known.mistakes) > 1) and worst > FAR:
         return False  # They are too many to look further at those that are far off.
     # A variant may cancel where the reference does not, or leave out what makes the terms small.
-    # How far its own result moves when it is computed in the case's dtype tells how far a
-    # submission's may; in float64, which it is computed in already, when each step is a unit off.
+    # How far its result moves when computed in the case's dtype shows how far a submission's may.
+    # For float64, in which it is computed already, each step is moved by one unit instead.
     drifts: list[Array | float] = exact
     noise = [fresh(moved) for moved in known.noise(item.case.dtype)] if known.noise else []
     for moved in noise or _computed_otherwise(exercise, cls, item.case.dtype):
@@ -182,7 +182,7 @@ def _excess(
     if got.shape != variant.value.shape or not dtypes.is_floating(got.dtype):
         return math.inf
     dtype, exact_as = result_dtype(wanted, got), known.exact_as
-    # NumPy takes None for float64, so it is not compared with.
+    # NumPy treats None as float64, so None must not be compared.
     as_exact = exact_as is not None and got.dtype == exact_as
     leaks = known.wide_results and got.dtype == np.float64
     if got.dtype != wanted.dtype and not (leaks or as_exact):
@@ -222,7 +222,7 @@ def _drift(exact: Expected, rounded: Expected) -> Array:
     """Return how far a row's results may move by rounding; infinite where that is undefined."""
     with np.errstate(invalid="ignore"):
         moved = np.array(np.abs(rounded.value.astype(np.float64) - exact.value))
-    # Infinite either way is a result like any other, and no room for what is finite.
+    # An infinity of either sign is a result like any other; it gives finite values no tolerance.
     moved[rounded.value == exact.value] = 0.0
     moved[np.isnan(moved)] = np.inf
     return np.broadcast_to(_row_maximum(moved), moved.shape)
@@ -243,8 +243,8 @@ def _scale(known: Hypothesis, variant: Expected, wanted: Expected, value: Array)
     magnitude = np.abs(value)
     size = wanted.scale if known.native else variant.scale
     if size is not None and size.shape == value.shape:
-        # The largest number of a row tells the size of its terms where they cancel.
-        # A size that is NaN says nothing.
+        # Where terms cancel, the largest number of the row shows their size.
+        # A NaN size says nothing.
         return np.fmax(np.fmax(size, magnitude), _row_maximum(magnitude))
     parts = [part.max(initial=0.0) for part in (magnitude, wanted.scale) if part is not None]
     return np.full(value.shape, max(parts))

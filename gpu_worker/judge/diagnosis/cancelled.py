@@ -1,7 +1,7 @@
 """Distinguishes a deviation that lost digits to cancellation from other errors in the same rows.
 
-Where large numbers cancel in the variance, a row's first result is right up to one factor: what is
-added, such as beta, is not off, and the elements keep their proportions.
+Where large numbers cancel in the variance, a row's first result is correct up to one factor: what
+is added later, such as beta, is not affected, and the elements keep their proportions.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def compose(
     if any(one & other for one, other in combinations(replaced, 2)):
         return None
     name = "And".join(variant.__name__ for variant in variants)
-    # A class may not stand before one that derives from it.
+    # A base class may not precede a class that derives from it.
     variants = [v for v in variants if not any(v in w.__mro__[1:] for w in variants)]
     return type(name, tuple(variants), {"shared": {}})
 

@@ -161,7 +161,7 @@ def _alike(result: NDArray[np.float64]) -> NDArray[np.float64]:
     error, columns = result[..., :1], result[..., 1:]
     with np.errstate(all="ignore"):
         lengths = np.linalg.norm(error, axis=1) * np.linalg.norm(columns, axis=1)
-        # What does not move a row at all is no explanation of it.
+        # A constant that does not move a row cannot explain it.
         return np.where(lengths == 0.0, 0.0, np.sum(error * columns, axis=1) / lengths)
 
 
@@ -172,7 +172,7 @@ def _picked(result: NDArray[np.float64]) -> NDArray[np.float64]:
         table = table[np.linspace(0, len(table) - 1, _NUMBERS_PER_RESULT).astype(int)]
     with np.errstate(all="ignore"):
         table = table / np.linalg.norm(table[:, 0])
-    # Not finite where the errors are too small for squares.
+    # Not finite where the squares of the errors underflow.
     return table if np.isfinite(table).all() else table[:0]
 
 
@@ -219,7 +219,7 @@ def _unexplained(table: NDArray[np.float64]) -> float | None:
     error, columns = table[:, 0], table[:, 1:]
     lengths = np.linalg.norm(columns, axis=0)
     columns = columns[:, lengths > 0.0] / lengths[lengths > 0.0]
-    # Columns that differ by less than what nudging leaves out are one.
+    # Columns that differ by less than the error of the nudging are one.
     solution, _, rank, _ = np.linalg.lstsq(columns, error, rcond=10 * _NUDGE)
     if not len(error) or len(error) < _NUMBERS_PER_CONSTANT * rank:
         return None

@@ -70,8 +70,8 @@ def diagnose(
         found = search.pair()
     if found is None:
         found = []
-        # A sign is a fact, whatever the numbers are. It is named if each failed case shows it;
-        # that results do not repeat always, since then nothing can explain the numbers.
+        # A sign is a fact, whatever the numbers are. It is named if every failed case shows it;
+        # results that do not repeat are always named, since then nothing can explain the numbers.
         if Sign.NOT_REPEATABLE not in search.signs and not all(map(search.shows_sign, failed)):
             return []
     signs = search.signs_beside(found)
@@ -124,7 +124,7 @@ class _Search:
         self.kernel_bank = exercise.kernel_mistakes() if track == Track.CUPY else []
         signs = {s for run in runs for item in run for s in signs_of(item.case, item.played)}
         self.changes = {sign for sign in signs if is_modified(sign)}
-        # The other signs follow from a changed input where it is used again.
+        # Where a changed input is used again, the other signs follow from the change.
         self.signs = self.changes or signs
         self.not_lost: set[str] = set()
         """Mistakes that lose digits as the submission does, which rounding does not explain."""
@@ -137,8 +137,8 @@ class _Search:
         """
         if self._explains(Hypothesis((), reference_class(self.exercise))):
             return []
-        # In few and small cases a kernel's mistake may come to the same as one in the formulas,
-        # which is the simpler reason.
+        # In a few small cases a kernel's mistake may give the same results as one in the formulas,
+        # which is the simpler explanation.
         return (
             self._explaining(singles(self.bank))
             or self._explaining(singles(self.kernel_bank, many=True))
@@ -153,7 +153,7 @@ class _Search:
         """
         losses: list[Loss] = []
         right = Hypothesis((), reference_class(self.exercise))
-        # One that failed mostly tells at once that this is not so.
+        # A case that failed usually rules this out at once.
         for item in sorted(self._all(), key=lambda item: item.verdict.passed):
             if self._says_nothing(item, right):
                 continue
@@ -216,7 +216,7 @@ class _Search:
         if Sign.NOT_REPEATABLE not in self.signs:
             return self.signs
         keeps_state = any(known.variant and not self._repeats(known.variant) for known in found)
-        # A variant whose own results do not repeat explains that the submission's do not.
+        # A variant whose own results do not repeat explains why the submission's do not.
         return self.signs - {Sign.NOT_REPEATABLE} if keeps_state else self.signs
 
     def _repeats(self, variant: type) -> bool:
@@ -288,7 +288,7 @@ class _Search:
 
     def _may_lose_digits(self, hypothesis: Hypothesis) -> bool:
         """True if enough cases failed for digits to be lost in general, and results repeat."""
-        # What is lost by arithmetic is lost in the same way each time.
+        # Digits lost to arithmetic are lost in the same way each time.
         return Sign.NOT_REPEATABLE not in self.signs and self._are_many(
             hypothesis, lambda item: not item.verdict.passed
         )

@@ -1,1 +1,1 @@
-"""Judging kernels as such: findings, launches, counts, budgets and advice."""
+"""What is judged about kernels themselves: findings, launches, counts, budgets and advice."""

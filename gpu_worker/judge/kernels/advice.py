@@ -119,7 +119,7 @@ def of_resources(row: CountedCall) -> Iterator[str]:
                 f"{row.direction}, {kernel.name}: {kernel.spilled_bytes} bytes a thread do not fit "
                 "into registers and are kept in slow memory. Hold fewer values a thread."
             )
-        # Of none at all, an error tells: the launch is refused.
+        # A launch without threads is refused, and reported as an error.
         if kernel.occupancy and kernel.occupancy < _LOW_OCCUPANCY:
             bounds = "bound" if kernel.occupancy_limit == "registers" else "bounds"
             yield (

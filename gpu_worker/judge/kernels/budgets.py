@@ -1,8 +1,8 @@
 """Compares the counts of a correct submission with the budgets of its exercise.
 
-A budget bounds what a call moves and launches, and how little its kernels take at once. The
+A budget bounds what a call moves and launches, and sets the least width of its accesses. The
 counts are the runner's word, taken beside the learner's code, so a budget can only take an
-acceptance away: it never decides whether results are right. What was not counted exceeds its
+acceptance away: it never decides whether results are correct. What was not counted exceeds its
 budget.
 """
 
@@ -116,7 +116,7 @@ class Spent:
         where it is not known, as for the kernels that CuPy writes around expressions.
         """
         kernels = self.call.kernels if self.call else []
-        # What was not counted is narrow.
+        # Accesses that were not counted are taken to be narrow.
         return min((one.bytes_at_once or 0.0 for one in kernels), default=0.0)
 
 
@@ -140,7 +140,7 @@ def _spent(budget: Budget, counts: Sequence[Counted], refused: Refused) -> Spent
         for call in counted.rows
         if call.direction == budget.direction
     ]
-    # One call of each direction was asked for: any other number is not what was counted.
+    # One call in each direction was requested; any other number cannot be what was counted.
     call = calls[0] if len(calls) == 1 else None
     return Spent(budget, call, rows * columns * 4, refused.get((budget.shape, budget.direction)))
 
@@ -178,7 +178,7 @@ def over_budget(spendings: Sequence[Spent]) -> Failure | None:
         is_one = "is no kernel" if over.others == 1 else "are no kernels"
         of_all = f"Of the {_launches(over.call.launches)} {over.others} {is_one} of yours"
         reason += f" {of_all}: {_NOT_KERNELS}"
-    # What is said of bytes and launches is no help where no device takes the source.
+    # Bytes and launches are no help if no device accepts the source.
     explained = reason if over.by_its_source else f"{reason} {over.budget.explanation}"
     return Failure(message=f"Every result is right. {explained}")
 

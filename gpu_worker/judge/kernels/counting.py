@@ -1,8 +1,8 @@
 """Counts the traffic and work of accepted programs of the CuPy track, as nothing can be timed.
 
-One forward and one backward on a float32 x of a fixed shape, and of those that budgets name. The
-counts come from beside the learner's code; only budgets rest on them, see `budgets`. The
-results are judged as every other case's are.
+One forward and one backward on a float32 x of a fixed shape, and on those that budgets name. The
+counts come from the process of the learner's code, and only budgets rest on them, see `budgets`.
+The results are judged like those of any other case.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def count(
         result.findings = [*_refused(source, everything, builds), *launches]
         result.refused = _refused_calls(exercise, source, cases, noted, builds)
         for budget in exercise.budgets if launches else ():
-            # Wherever it was launched: no device runs the whole submission.
+            # No matter where it was launched: no device runs the submission as a whole.
             result.refused.setdefault((budget.shape, budget.direction), launches[0])
     return result
 
@@ -170,7 +170,7 @@ def _counted(
     def shown(kernel: str) -> str:
         return names(kernel) or "kernel"
 
-    # Those around expressions take longer to compile than to run: only budgets ask for theirs.
+    # Generated kernels take longer to compile than to run: only budgets need their registers.
     needs = _needs(noted, builds, generated=bool(exercise.budgets))
     calls = [(item, _call(case, item, needs, shown)) for item in noted if _is_of_a_call(case, item)]
     rows, size = [row for _, row in calls], _array_bytes(case)
@@ -315,7 +315,7 @@ def _kernel(kernel: KernelNote, case: Case, needs: Needs, shown: ShownName) -> K
     used = needs.get((kernel.build, kernel.name), {})
     registers, outside = used.get("registers"), used.get("local_bytes")
     if kernel.generated:
-        # What CuPy writes around the same expressions needs other registers.
+        # The kernels that CuPy generates from the same expressions need other registers.
         registers, outside = None, outside if (outside or 0) > _OWN_LOCAL_BYTES else None
     shared = kernel.shared_mem + (used.get("shared_bytes") or 0)
     of_arrays = [a for a in counters.accesses if a.space == "global"]

@@ -1,8 +1,8 @@
 """Turns notes about kernels into findings that a report may show.
 
-They come from the learner's process: in a hidden case their words could carry hidden inputs, so
-only the kind, the lines and the types of arguments are kept there, and the words are the judge's,
-or the compiler's if the learner wrote the source as it stands.
+Notes come from the learner's process: in a hidden case their text could carry hidden inputs, so
+only the kind, the lines and the types of arguments are kept there, and the text is the judge's, or
+the compiler's if the learner wrote the source exactly as it was compiled.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _of_launches(
         request = requests.get(note.build)
         words = reporting.clean_text(note.message)[:4_000] if public else finder.on_arguments(note)
         if request and finder.wrote(request):
-            # What was made up while the program ran could carry hidden inputs.
+            # Source that the program put together as it ran could carry hidden inputs.
             words = _compilers_words(note, built.get(note.build, ())) or words
         yield _finding(finder, request, note, words, where)
 
@@ -213,7 +213,7 @@ class _LineFinder:
         lines = [line.strip() for line in kernel.splitlines()]
         if not 1 <= number <= len(lines) or not lines[number - 1]:
             return None
-        # Around an expression of the learner's, the stand-in puts a semicolon.
+        # The stand-in puts a semicolon after the learner's expression.
         wanted = lines[number - 1].rstrip("; ") or lines[number - 1]
         places = [at for at, line in enumerate(self._lines) if wanted in line]
         if not places:

@@ -1,8 +1,8 @@
 """Checks launches for more rows than a grid has blocks along y or z, without running them.
 
-A processor would take seconds for so many blocks. Whether a device refuses a launch is known from
+A processor would take seconds for so many blocks. Whether a device refuses a launch is clear from
 its arguments, so the program is called once with that many rows, its kernels are skipped, and its
-results are ignored. Only programs that launch several blocks along y or z are asked.
+results are ignored. This is only done with programs that launch several blocks along y or z.
 """
 
 from __future__ import annotations

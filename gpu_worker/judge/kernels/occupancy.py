@@ -1,7 +1,7 @@
 """How many warps of a kernel can run at once on one multiprocessor, computed, not measured.
 
 The limits are those of compute capability 9.0 (H100, H200): NVIDIA, "CUDA C++ Programming Guide",
-section "Compute Capabilities"; the way to count is that of NVIDIA's header cuda_occupancy.h.
+section "Compute Capabilities"; the method is that of NVIDIA's header cuda_occupancy.h.
 """
 
 from __future__ import annotations

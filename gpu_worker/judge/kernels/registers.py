@@ -1,6 +1,6 @@
 """Finds launches that a device would refuse because a block needs too many registers.
 
-NVIDIA's compiler tells how many a thread needs; it is asked only about kernels with large blocks.
+NVIDIA's compiler says how many a thread needs; it is run only for kernels with large blocks.
 The block sizes come from the runner, so they can only take an acceptance away.
 """
 

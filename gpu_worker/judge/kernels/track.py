@@ -1,4 +1,4 @@
-"""The specifics of judging the CuPy track on a node without a device."""
+"""What is specific to judging the CuPy track on a node without a device."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def adjusted(execution: Execution, builds: Builds) -> Stop | None:
     if builds.forged or _notes_are_forged(execution.run):
         return FLAGGED_STOP
     if execution.stop is None and all(item.verdict.passed for item in execution.judged):
-        # A program that goes on without its kernels is judged by its results.
+        # A program that goes on without its kernels is judged by its results alone.
         return None
     if builds.missing:
         return Stop(

@@ -1,7 +1,7 @@
-"""What a submission gave for the public cases, kept so that two gradings can be compared.
+"""The results of a submission in the public cases, kept so that two gradings can be compared.
 
 The public cases are the same in every grading and on every track, and their inputs are no secret.
-Of hidden cases nothing is kept: they are drawn anew each time.
+Nothing is kept of hidden cases, which are drawn anew each time.
 """
 
 from __future__ import annotations

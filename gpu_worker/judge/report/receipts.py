@@ -27,7 +27,7 @@ def receipt(
     limits: Mapping[str, float],
 ) -> Receipt:
     """Return the receipt of one grading; `cases` is the SHA-256 of its cases, in hexadecimal."""
-    # Whatever the track, results are compared with what the NumPy reference gives.
+    # On every track, results are compared with those of the NumPy reference.
     reference = Path(inspect.getfile(reference_class(exercise)))
     return Receipt(
         source_sha256=_sha256(source.encode("utf-8", "surrogatepass")),

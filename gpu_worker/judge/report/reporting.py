@@ -1,7 +1,7 @@
 """Turns judged cases into the report that a learner reads, and decides what it may show.
 
 Of public cases and of loading the file it shows output, messages and tracebacks. Of hidden
-cases: family, shape, dtype, layout, eps, the worst element with what was expected and what came,
+cases: family, shape, dtype, layout, eps, the worst element as expected and as computed,
 the name of a standard exception and the line in the learner's own file. Never their inputs.
 """
 
@@ -114,7 +114,7 @@ def case_failure(item: JudgedCase, lines: int, titles: Mapping[str, str]) -> Fai
         line = problem.line if 1 <= problem.line <= lines else None
         if item.case.public:
             trace = clean_text(problem.traceback)[:_MAX_TRACEBACK]
-    # In a public case it holds the learner's own words, such as the name of a method.
+    # In a public case it may contain the learner's own text, such as the name of a method.
     text = clean_text(f"In {place_of(item.case, titles)}: {message}")
     return Failure(message=text[:_MAX_MESSAGE], line=line, traceback=trace)
 

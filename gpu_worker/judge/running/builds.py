@@ -1,8 +1,8 @@
 """Builds the kernels of a run: reads the runner's requests, compiles them, writes the answers.
 
 The compiler runs in a sandbox of its own, see `gpu_worker.cuda_cpu`; this process never loads the
-result. A request comes from the learner's process: it is parsed strictly, and the number of
-requests, their size and their processor time are limited.
+result. Requests come from the learner's process, so they are parsed strictly, and their number,
+size and processor time are limited.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Builds:
         try:
             answer, library = self._answer(request)
         except Exception:
-            # In a thread of a pool nobody would hear of it, and the runner would wait in vain.
+            # In a pool thread the exception would go unnoticed, and the runner would wait in vain.
             logger.exception("building a kernel failed")
             answer, library = BuildAnswer(error=_BROKEN, missing=True), b""
         if answer.missing:
@@ -196,7 +196,7 @@ class Builds:
         half = self._folder / f"{number}.part"
         half.write_text(json.dumps(fields), encoding="utf-8")
         os.chmod(half, 0o644)
-        # The runner waits for this name: it appears when all else is there.
+        # The runner waits for this name, so it appears last.
         half.rename(self._folder / f"{number}.json")
 
     def _empty(self) -> None:

@@ -120,8 +120,8 @@ def execute(
     library = library or ("cupy" if builds else "numpy")
     scripts = tuple(case.script for case in cases)
     inputs = sum(total_bytes(script.arrays) for script in scripts)
-    # Results are about as large as inputs, again and again where calls repeat; float64 where
-    # float16 was right is four times.
+    # Results are about as large as inputs, once per call where calls repeat; float64 in place
+    # of float16 makes them four times as large.
     size = 48 * inputs + (_BUILDS_BYTES if builds else _MEGABYTE)
     job = encode_job(
         Job(
@@ -158,7 +158,7 @@ def kernel_errors(run: RunResult) -> Mapping[int, str]:
                 if note.severity == "error" and note.kind in MEANINGS
             )
     except WireError:
-        # Forged notes are dealt with where the run's end is.
+        # Forged notes are handled together with the end of the run.
         return {}
     return {case: min(kinds, key=cause_rank) for case, kinds in found.items() if kinds}
 
@@ -251,7 +251,7 @@ def judge_run(
             verdict = replace(verdict, message=text)
         judged.append(JudgedCase(case, played, expected, verdict))
     if stop is None and len(judged) < len(cases):
-        # Fail closed: nothing says why, so it is not the learner's pass.
+        # Fail closed: with no explanation, this cannot count as a pass.
         stop = Stop(Outcome.RUNTIME_ERROR, "The program ended before every case was run.")
     return Execution(judged, stop, run, transcript.loading, began=bool(transcript.cases))
 
@@ -305,7 +305,7 @@ def _reason_to_stop(
 ) -> Stop | None:
     """Return why the run did not come to its regular end; None if it did, or nothing says why."""
     if run.forged or transcript.forged:
-        # First: whatever limit such a program runs into as well, a person looks at it.
+        # This comes first: whatever limit such a program also hits, a person looks at it.
         return FLAGGED_STOP
     if run.overflow == "output":
         return Stop(
@@ -401,7 +401,7 @@ def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
-        # Of those for real time, only the first and the last have names.
+        # Of the real-time signals, only the first and the last have names.
         return str(number)
 
 

@@ -1,8 +1,8 @@
 """Times an accepted submission: the judge's clock, fresh input for each call, outputs checked.
 
-Each call of the submission stands between a copy of the same bytes and the same call of the best
-plain NumPy that the exercise has, in random order. Speed is reported and gates nothing; but a
-timed output that is wrong is a wrong answer like any other.
+Each call of the submission is timed with a copy of the same bytes and the same call of the
+exercise's best plain NumPy, in random order. Speed is reported and gates nothing; but a timed
+output that is wrong is a wrong answer like any other.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The common part of timing on a processor and on a device: dialogue, samples, table row.
 
-The judge offers an array, the runner says that it is there, the judge says go, and its clock runs
-until the runner says that it is done. `judge.running.speed` and `gpu_worker.gpu.speed` say what
+The judge offers an array, the runner says that it has it, the judge says go, and its clock runs
+until the runner says that it is done. `judge.running.speed` and `gpu_worker.gpu.speed` define what
 else happens at each frame.
 """
 

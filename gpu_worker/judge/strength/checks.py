@@ -1,7 +1,7 @@
 """Measures whether an exercise's cases tell wrong from right, by stored programs and mutants.
 
-`check_stored` and `check_mutants` look at everything; `publishing_steps` are those of the check
-before an exercise is published, to be taken one by one.
+`check_stored` and `check_mutants` look at everything; `publishing_steps` are the steps of the check
+before an exercise is published, which can be run one at a time.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def _grade(
             limits=limits,
             timed=timed,
             named=named,
-            # What can be named must not hang on how fast this machine is.
+            # What can be named must not depend on the speed of this machine.
             search_seconds=UNHURRIED,
             seed=seed,
         ),

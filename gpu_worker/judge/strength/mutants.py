@@ -1,8 +1,8 @@
 """Small wrong versions of a right program, made by changing one thing in its syntax tree.
 
-Kinds: plus for minus and back, times for divided by, one of two terms left out, a sign turned,
-a constant changed, a conversion (`astype`) left out. Text, annotations, and what stands under
-`if __name__ == "__main__"` stay as they are.
+Kinds: plus and minus exchanged, multiplication and division exchanged, one of two terms left out,
+a sign flipped, a constant changed, a conversion (`astype`) left out. Strings, annotations, and code
+under `if __name__ == "__main__"` stay as they are.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def mutants(source: str) -> list[Mutant]:
     count = len(_places(ast.parse(source)))
     found = []
     for number in range(count):
-        # Each change is made in a tree of its own.
+        # Each change is made in a separate copy of the tree.
         for which in range(len(_changes(_places(ast.parse(source))[number]))):
             tree = ast.parse(source)
             place = _places(tree)[number]

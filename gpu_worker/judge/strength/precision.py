@@ -1,4 +1,4 @@
-"""How well the bank of known mistakes names what was done wrong: precision and recall."""
+"""How well the bank of known mistakes names the actual mistakes: precision and recall."""
 
 from __future__ import annotations
 

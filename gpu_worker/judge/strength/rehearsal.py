@@ -49,7 +49,7 @@ def rehearse(
     """
     runs = []
     for pairs in cases or drawn(exercise, seed):
-        # What a class keeps on itself must not outlive the run, as in the runner.
+        # State on the class must not outlive the run, as in the runner.
         fresh = type(cls.__name__, (cls,), {"shared": {}})
         run = []
         for case, expected in pairs:

@@ -92,7 +92,7 @@ def judge_case(
         ValueError: the case was not played to its end and nothing says why.
     """
     if played.complete and (changed := _changed_inputs(case, played)):
-        # First, because wrong numbers follow from it where an input is used again.
+        # Checked first, because wrong numbers follow from it where an input is used again.
         message = _change_text(changed)
         return CaseVerdict(False, Outcome.WRONG_ANSWER, message, sign=modified(changed[0]))
     worst: Deviation | None = None

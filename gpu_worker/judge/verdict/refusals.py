@@ -126,7 +126,7 @@ def _result_text(refused: Refused, operation: Operation | None, name: str) -> st
                 else f"Let {operation.kind} return it."
             )
             return f"{result} is None. {to_do}"
-        # NumPy's own array is refused on the CuPy track alone.
+        # A NumPy array is refused on the CuPy track only.
         wanted = "numpy.ndarray, or on the CuPy track a cupy.ndarray"
         if name == "numpy.ndarray":
             wanted = "cupy.ndarray"

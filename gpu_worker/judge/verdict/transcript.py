@@ -1,4 +1,4 @@
-"""Sorts the frames of one run into cases. Their order is fixed; any other order is forged."""
+"""Sorts the frames of a run into cases. Their order is fixed; any other order means forgery."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Transcript:
 def read_transcript(frames: Sequence[Frame], cases: Sequence[Case]) -> Transcript:
     """Sort the frames of one run of these cases; never raises for what the runner sent."""
     transcript = Transcript()
-    # What the runner asked for, and what it noted, stands beside the results.
+    # Requests for builds and notes are kept apart from the results.
     stream = iter(
         [frame for frame in frames if frame.kind not in (FrameKind.BUILD, FrameKind.NOTES)]
     )
