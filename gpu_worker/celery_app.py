@@ -75,7 +75,7 @@ def _isolate_or_refuse(**_: Any) -> None:
 
     Here, in the worker's main process: its children inherit what was found.
     """
-    # Said at any log level: an operator must be able to see it.
+    # Logged whatever the level is: an operator must be able to see it.
     logging.getLogger(isolation.__name__).setLevel(logging.INFO)
     try:
         isolation.establish()
@@ -87,15 +87,15 @@ def _isolate_or_refuse(**_: Any) -> None:
 @worker_ready.connect
 def _announce(sender: Any = None, **_: Any) -> None:
     """Report the node from now on."""
-    # Said at each loss of the broker, of a choice that is made: see `messages.queues`. Only now,
-    # since Celery sets filters of its own as it starts.
+    # Celery warns of this setting whenever the broker is lost, but it is deliberate: see
+    # `messages.queues`. Set here, since Celery installs filters of its own as it starts.
     warnings.filterwarnings("ignore", "\\s*In Celery 5.1", CPendingDeprecationWarning)
     consumed = [queue.name for queue in sender.app.amqp.queues.consume_from.values()]
     queue = consumed[0] if consumed else queues.QUEUE_CPU
     if queue == queues.QUEUE_GPU:
         isolated = bool(isolation.establish().setup.bubblewrap)
         intake = Intake(sender, isolated=isolated)
-        # Until a device has been examined, jobs are better off elsewhere.
+        # Until a device has been examined, other workers should take the jobs.
         intake.follow("None has been examined yet.")
         Watch(fleet(), intake.follow).start()
     NodeReporter(sender.app, queue).start()

@@ -1,13 +1,13 @@
-"""What a line of the log says, on the site and on workers alike: when, how bad, for whom.
+"""Log lines of the site and of workers: the time, the level, and what the line is about.
 
-A request has an id. What is done for it, and what it puts on a queue, carries the id along, and the
-submission or run that it is about: in the headers of messages, so that a worker's lines and those
-of its answer have them too. Headers are not signed; what they say goes into the log alone.
+A request has an id. The work done for it and the messages it queues carry that id, and the
+submission or run concerned, in message headers, so that the worker's log lines and those of its
+answer have them too. Headers are not signed, so they are used for nothing but logging.
 
 Settings come from the environment:
 
-    LEARNML_LOG_FORMAT   plain (default): for people; json: one object a line, for programs
-    LEARNML_LOG_LEVEL    least level that is written, default INFO
+    LEARNML_LOG_FORMAT   plain (default): for people; json: one object per line, for programs
+    LEARNML_LOG_LEVEL    lowest level that is written, default INFO
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ HEADER: Final = "learnml_{}"
 JSON: Final = "json"
 PLAIN: Final = "plain"
 FORMATS: Final = (PLAIN, JSON)
-# Celery's own lines tell of each task; ours tell of what became of it.
+# Celery logs that a task ran; our own lines say what came of it.
 QUIET: Final = ("celery", "kombu", "amqp")
 _SOUND: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-# But for tabs and the ends of lines, which are indented.
+# Except tabs, and line ends, after which text is indented.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 Event = MutableMapping[str, Any]
@@ -183,7 +183,7 @@ def _as_text(_: Any, __: str, event: Event) -> str:
     head = f"{event['time']} {event['level'].upper()} {event['logger']}: "
     text = "\n".join(str(event[name]) for name in ("message", "exception") if name in event)
     first, *rest = _CONTROL.sub(_escaped, text).split("\n")
-    # Nobody's text can look like a line of ours: what goes on is indented.
+    # Continuation lines are indented, so that no text can pass for a log line of ours.
     return "\n".join([f"{head}{first}{about_it}", *(f"    {line}" for line in rest)])
 
 

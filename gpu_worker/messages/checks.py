@@ -1,8 +1,8 @@
 """The messages of an exercise's check before it is published, a few steps at a time.
 
-A check grades what is stored beside an exercise, for minutes. A worker takes the steps that fit
-between two gradings, says what it found and where it stopped, and the site asks for the next ones:
-learners wait for one message's steps at most. See `protocol`.
+A check grades the programs stored beside an exercise, which takes minutes. A worker runs the steps
+that fit between two gradings, reports the results and where it stopped, and the site asks for the
+next steps: learners wait for the steps of one message at most. See `protocol`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names of queues and tasks, and the one set of Celery settings that site and workers share.
+"""Names of queues and tasks, and the Celery settings that site and workers share.
 
 The site and the workers meet only in these names and in `gpu_worker.messages.protocol`.
 """
@@ -93,9 +93,9 @@ def celery_settings(broker_url: str) -> dict[str, Any]:
         "task_reject_on_worker_lost": True,
         "worker_prefetch_multiplier": 1,
         # A grading goes on when the broker is lost: it needs no broker until it has a verdict, and
-        # sending that is tried again for a while. Cancelled, it would be handed out anew only
-        # after the visibility timeout. The message, whose acknowledgement is lost, is graded a
-        # second time then; that verdict finds its lease finished and changes nothing.
+        # sending that is retried for a while. If cancelled, it would only be redelivered after the
+        # visibility timeout. Its message is redelivered anyway, since the acknowledgement is lost;
+        # the second verdict finds its lease finished and changes nothing.
         "worker_cancel_long_running_tasks_on_connection_loss": False,
         "task_time_limit": hard_time_limit_seconds(),
         "task_serializer": "json",

@@ -1,9 +1,9 @@
-"""Messages of workers are signed: being able to write to the queue is not enough to be believed.
+"""Signatures of workers' messages: write access to the queue is not enough to be believed.
 
 A worker is registered with the site, which gives it a name and a key of its own. It sends each
 message as text in an envelope, with an HMAC-SHA256 (RFC 2104) over the task that it is for, the
-worker's name, and that text, which names the job and its lease. The text is signed as it travels,
-so that nothing depends on how JSON is written.
+worker's name, and that text, which names the job and its lease. The text is signed exactly as it
+is sent, so nothing depends on how JSON is serialised.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class WorkerKey:
     def mac(self, task: str, body: str) -> str:
         """Return the code of a message for a task, as 64 hexadecimal digits."""
         parts = (_CONTEXT, task.encode(), self.name.encode(), body.encode())
-        # Neither a task nor a name holds a line's end, so parts cannot be shifted.
+        # Neither a task nor a name contains a newline, so the parts are unambiguous.
         return hmac.digest(self.secret, b"\n".join(parts), "sha256").hex()
 
 

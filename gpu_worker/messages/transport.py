@@ -1,7 +1,7 @@
-"""Kombu's transport over Redis, which what is no message does not end.
+"""Kombu's transport over Redis, hardened against queue entries that are not messages.
 
-Whoever may put something on a queue could put anything there: each such thing ended the process
-that took it off, site's or worker's.
+Whoever may write to a queue can put anything there, and with Kombu's own transport each such entry
+ends the process that takes it off, on the site or on a worker.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class QoS(redis.QoS):
         try:
             super().restore_by_tag(tag, client, leftmost)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-            # Left there it would end each worker at its start.
+            # If it stayed there, it would end every worker at its start.
             self._remove_from_indices(tag).execute()  # type: ignore[attr-defined]
             _dropped(error)
 

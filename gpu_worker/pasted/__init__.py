@@ -1,7 +1,7 @@
-"""Recognises what pasting left in a source: says what it is, where, and what to do.
+"""Recognises what pasting left in a source: what it is, where it is, and what to do about it.
 
 Pure functions of the text, used on every track and by the site: nothing is run or compiled, and
-all of it takes time proportional to the text.
+everything takes time linear in the text.
 """
 
 from __future__ import annotations

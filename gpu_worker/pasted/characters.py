@@ -1,4 +1,4 @@
-"""Characters that Python does not take in code, by what they look like, and what to write."""
+"""Characters that Python does not accept in code, grouped by look, and what to write instead."""
 
 from __future__ import annotations
 

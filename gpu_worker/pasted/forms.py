@@ -102,7 +102,7 @@ def prompts(lines: Lines, is_code: Sequence[bool]) -> list[int]:
         if not is_code[number]:
             continue
         plain, notebook = PROMPT.match(text), IPYTHON.match(text)
-        # Three dots are a program's own where no other prompt was before them.
+        # Without a prompt before them, three dots belong to the program.
         if (plain and (plain["prompt"] == ">>>" or found)) or (
             notebook and (notebook["prompt"].startswith("In") or found)
         ):

@@ -1,4 +1,4 @@
-"""From a source and how it ended to findings on what was pasted: what stands where, what to do."""
+"""Finds what was pasted from a source and how its run ended: what, where, and what to do."""
 
 from __future__ import annotations
 

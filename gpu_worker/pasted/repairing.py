@@ -1,4 +1,4 @@
-"""Extracts the program from pasted text, only where it is certain what the program is."""
+"""Extracts the program from pasted text, but only where it is certain what the program is."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _unprompted(source: str) -> Repair | None:
             kept.append(code)
             banner = False
         elif text.strip():
-            # Without a prompt it is what was printed, unless it goes on with what was typed.
+            # A line without a prompt is output, unless it continues the input.
             if banner and not _is_banner(text):
                 return None
             if number - 1 in found and kept and _OPENS_A_BLOCK.search(kept[-1]):

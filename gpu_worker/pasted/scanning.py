@@ -1,4 +1,4 @@
-"""Takes a source apart into code, texts and comments, whatever else is wrong with it."""
+"""Splits a source into code, strings and comments, whatever else is wrong with it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-# Texts are read as Python does: a backslash takes the next character along, one quote ends with its
-# line. Text between curly quotes was meant as one.
+# Strings are read as in Python: a backslash escapes the next character, and a single-quoted string
+# ends with its line. Text between curly quotes was meant as a string.
 _PIECE: Final = re.compile(
     r"""
     (?P<comment>\#[^\n\r]*)
@@ -47,7 +47,7 @@ def pieces(source: str) -> Iterator[Piece]:
             yield Piece("code", end - 1, end)
         else:
             yield Piece("comment" if match["comment"] else "text", start, end)
-        # An unfinished text at a line's end may be empty.
+        # An unterminated string at the end of a line may be empty.
         place = max(end, start + 1)
     if place < len(source):
         yield Piece("code", place, len(source))

@@ -24,7 +24,7 @@ BUILDS: Final = "/learnml/builds"
 _SYSTEM_LIBRARIES: Final = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
 _LOADER_CACHE: Final = "/etc/ld.so.cache"
 _DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
-# What is needed to make the inner namespaces, to become another user, and to kill him.
+# Needed to create the inner namespaces, to become another user, and to kill that one.
 _ROOT_CAPABILITIES: Final = ("SETUID", "SETGID", "SYS_ADMIN", "SETPCAP", "KILL")
 
 
@@ -104,7 +104,7 @@ def _files(interpreter: Interpreter, inside: str) -> list[str]:
 
 def bind(source: str, target: str) -> list[str]:
     """Return the arguments that make a folder or file readable inside."""
-    # Folders that bubblewrap makes by itself are for the owner alone; the runner is another user.
+    # Folders that bubblewrap creates are private to the owner; the runner is another user.
     folders = reversed(PurePosixPath(target).parents[:-1])
     words = [word for folder in folders for word in ("--dir", str(folder))]
     return [*words, "--ro-bind", source, target]

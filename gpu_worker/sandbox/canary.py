@@ -1,7 +1,7 @@
 """The canary: a first submission that tries what must not be possible.
 
 Whether a wall stands is never read from settings or from the kernel's version: a real runner,
-started as every other, runs into it.
+started like every other, tests it.
 """
 
 from __future__ import annotations

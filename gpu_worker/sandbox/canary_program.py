@@ -1,4 +1,4 @@
-"""What a worker runs as its first submission: tries what must not be possible, and says so.
+"""The first submission that a worker runs: tries what must not be possible, and reports it.
 
 It runs behind the same walls as a learner's file, and prints one JSON object with what it found.
 `PLANTED` names a file that the worker planted for it, `HARNESS` one that namespaces show and
@@ -89,7 +89,7 @@ ATTEMPTS: dict[str, Callable[[], object]] = {
 
 def main() -> None:
     found = {
-        # Starting a program would end this one: last, and only a failure is seen here.
+        # Executing a program would replace this one: it comes last, and only a failure gets here.
         "possible": [
             name
             for name, attempt in ATTEMPTS.items()

@@ -33,7 +33,7 @@ class Zygote(ZygoteProcess):
     """
 
     def __init__(self) -> None:
-        # The level is found out when it is first needed: that takes some tenths of a second.
+        # The level is determined when first needed, which takes some tenths of a second.
         super().__init__(Setup())
 
     def start(self) -> None:

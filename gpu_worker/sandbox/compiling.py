@@ -1,9 +1,9 @@
-"""A compiler in a sandbox of its own: one short run, in a folder of its own.
+"""Runs a compiler in a sandbox of its own: one short run in a separate folder.
 
 A compiler that is fed a stranger's text can be made to read files into its output or its messages,
-to loop, and to eat memory. Here it finds the system's programs and libraries, the folder it was
-given, and nothing else: no network, no other process, no file of the worker's, a limit on
-everything. What it leaves in its folder is as trusted as the text it was made from.
+to loop, and to use up memory. Here it sees the system's programs and libraries, the folder it was
+given, and nothing else: no network, no other process, no file of the worker, a limit on everything.
+Its output is trusted no more than the text it was made from.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _run(words: Sequence[str], limits: CompilerLimits, folder: Path = Path("/"))
             cwd=folder,
             env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": str(folder)},
             start_new_session=True,
-            # Never root inside: as root, bubblewrap would leave the compiler this machine's root.
+            # Never root inside: run as root, bubblewrap would leave the compiler root outside too.
             user=user,
             group=user,
             extra_groups=None if user is None else [],

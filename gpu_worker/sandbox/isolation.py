@@ -1,4 +1,4 @@
-"""The level of isolation on this machine: found by trying, told plainly, refused if too low.
+"""The level of isolation on this machine: found by trying, stated plainly, refused if too low.
 
 A        namespaces in bubblewrap, Landlock, seccomp
 A-       the same without Landlock, where the kernel has none

@@ -21,7 +21,7 @@ def pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
     read_end, write_end = os.pipe()
     stack.callback(os.close, read_end)
     with contextlib.suppress(OSError):
-        # An ordinary user may be over his share of pipe memory; the default works too.
+        # An ordinary user may have used up the allowed pipe memory; the default size works too.
         fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
     return read_end, write_end
 

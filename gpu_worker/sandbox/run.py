@@ -102,7 +102,7 @@ class Collector:
         self._output = bytearray()
         self._report: dict[str, Any] | None = None
         self._excused = False
-        # Read into again and again: a new megabyte for each of thousands of reads costs more.
+        # The buffer is reused: a new megabyte for each of thousands of reads costs more.
         self._room = memoryview(bytearray(_READ_BYTES))
         self._selector = selectors.DefaultSelector()
         self._selector.register(result_fd, selectors.EVENT_READ, self._take_result)
@@ -131,7 +131,7 @@ class Collector:
                 self._say_who_is_awaited()
                 rest = min(remaining, _EXCUSE_LOOK_SECONDS) if self._excused else remaining
                 self._read_once(rest)
-            # The runner is dead: what it wrote is in the pipes, whoever else holds their ends.
+            # The runner is dead, so all its output is in the pipes, whoever else holds their ends.
             while self._read_once(0):
                 pass
         self._take_measures(self._report)
@@ -169,7 +169,7 @@ class Collector:
         try:
             message = self._status.recv(8192)
         except ConnectionResetError:
-            # It ended before it read who is awaited. That is told first, and its report behind it.
+            # It ended before it read who is waiting. That message comes first, its report after it.
             message = self._status.recv(8192)
         self._selector.unregister(self._status)
         if not message:
@@ -195,7 +195,7 @@ class Collector:
                     return
         except WireError as error:
             self._result.forged = str(error)
-            # Nothing that it sends is read any more, so it would only wait for its time limit.
+            # Nothing that it sends is read from now on, so it would only wait for its time limit.
             self._hang_up(descriptor)
 
     def _take_end(self, descriptor: int) -> None:

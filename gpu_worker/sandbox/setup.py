@@ -1,4 +1,4 @@
-"""How a zygote is started: behind which walls, by which program."""
+"""How to start a zygote: behind which walls, with which program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the CuPy track's packages lie on this machine, and the folder for what is built for it."""
+"""Where the packages of the CuPy track are on this machine, and the folder for its builds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def make_builds_folder() -> str:
                 made = tempfile.mkdtemp(prefix=f"{BUILDS_PREFIX}{os.getpid()}-", dir=place)
             except OSError:
                 continue
-            # Runners may be another user: they open what is there by its name, and cannot list it.
+            # Runners may be another user: they open files here by name, but cannot list the folder.
             os.chmod(made, 0o711)  # noqa: S103
             return made
     return ""

@@ -91,7 +91,7 @@ class ZygoteProcess:
             if not self._shakes_hands():
                 self.close()
                 complaints.seek(0)
-                # The last words of a traceback are those that say why.
+                # The last line of a traceback gives the reason.
                 words = complaints.read().decode("utf-8", "replace")[-_MAX_COMPLAINT:].split("\n")
                 reason = "; ".join(word.strip() for word in words if word.strip())
                 raise SandboxError(
@@ -127,7 +127,7 @@ class ZygoteProcess:
     def close(self) -> None:
         """End the zygote and everything below it, and remove its folder."""
         if self._owner not in (0, os.getpid()):
-            # Inherited by a fork: the parent's zygote is not ours to end.
+            # This process is a fork: its parent's zygote is not ours to end.
             self._process, self._scratch, self.builds = None, "", ""
         if self._process:
             self._process.kill()
@@ -163,7 +163,7 @@ class ZygoteProcess:
             try:
                 return Collector(request, result_fd, output_fd, status).collect()
             except SandboxError:
-                # Nothing may go on running for a submission that was given up.
+                # Nothing may keep running for a submission that was abandoned.
                 self.close()
                 raise
 
@@ -195,7 +195,7 @@ def _make_scratch(owner: int) -> str:
     """Make the folder for runs' folders, and remove those of workers killed before they could."""
     _remove_left_behind(SCRATCH_PREFIX, tempfile.gettempdir())
     made = tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{owner}-")
-    # Runners pass through to a folder of their own, but cannot list this one.
+    # Runners may pass through to their own folder, but cannot list this one.
     os.chmod(made, 0o711)  # noqa: S103
     return made
 

@@ -122,7 +122,7 @@ def _take_or_explain(job: CheckJob, zygote: Zygote) -> CheckUpdate:
         except LookupError as error:
             return _failed(job, f"The worker has another release than the site: {error.args[0]}")
         except Exception as error:
-            # Whatever it is, the author must hear that, and not wait for ever.
+            # Whatever went wrong, the author must be told, and not wait for ever.
             logger.exception("Check %s failed.", job.check)
             return _failed(job, f"The check failed by itself ({type(error).__name__}).")
     raise AssertionError("unreachable: the last try returns")

@@ -14,7 +14,7 @@ from gpu_worker.messages.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.sandbox import isolation
 from gpu_worker.worker import offers as devices
 
-# Taken in the worker's parent process, before it forks: its children report under one name.
+# Read in the worker's parent process before it forks, so that its children share one name.
 _WORKER_PID: Final = os.getpid()
 
 

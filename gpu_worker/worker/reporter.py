@@ -119,12 +119,12 @@ class JobReporter:
 
     def _send_latest(self) -> None:
         with self._lock:
-            # Read under the lock: a sign of life that waited for it must not go back in the phases.
+            # Read under the lock: a heartbeat that waited for it must not report an earlier phase.
             self._sent_at = time.monotonic()
             try:
                 send(self._app, TASK_RECORD_PROGRESS, self._latest, retry=False)
             except (OperationalError, OSError) as error:
-                # The verdict matters, this does not: the next sign of life may get through.
+                # Unlike the verdict this does not matter: the next heartbeat may get through.
                 logger.warning("Progress of %s was not sent: %s", self._job.submission, error)
 
     def _beat(self) -> None:
@@ -148,7 +148,7 @@ class NodeReporter(threading.Thread):
             except (OperationalError, OSError) as error:
                 logger.warning("The node's report was not sent: %s", error)
             except Exception:
-                # A worker that still grades must not look dead for want of one report.
+                # A worker that still grades must not look dead because one report was lost.
                 logger.exception("The node's report could not be made.")
             time.sleep(node_report_seconds())
 

@@ -1,7 +1,7 @@
 """Runs what a learner wants to try: a program for its output, or an exercise's public cases.
 
-The walls and limits are those of a grading. Nothing hidden is near: a run knows the public cases
-alone, and all that it shows is what the learner's own program did.
+The walls and limits are those of a grading. Nothing hidden is involved: a run knows only the public
+cases, and shows only what the learner's own program did.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _run_or_explain(job: RunJob, zygote: Zygote) -> Ran:
         except LookupError as error:
             return _not_run(f"This worker cannot do the run. {error.args[0]}")
         except Exception:
-            # Whatever it is, it is ours: the learner must hear that, and not wait for ever.
+            # Whatever went wrong, it is our fault: the learner must be told, and not wait for ever.
             logger.exception("Run %s failed.", job.run)
             return _not_run("The run failed through an error of the platform.")
     raise AssertionError("unreachable: the last try returns")

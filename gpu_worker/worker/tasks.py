@@ -73,11 +73,11 @@ def run(self: Any, message: Any) -> None:
     try:
         job = RunJob.from_message(message)
     except ProtocolError as error:
-        # The site gives up a run that nobody answers, and says so.
+        # The site gives up a run that is not answered, and says so.
         logger.error("A message on the queue is no run: %s", error)
         return
     if _came_back(self):
-        # It may be what killed the worker. The site ends what nobody answers.
+        # It may have killed the worker. The site ends attempts that are not answered.
         logger.warning("Run %s came back from a worker that died.", job.run)
         return
     with logs.about(run=job.run):
@@ -90,7 +90,7 @@ def check(self: Any, message: Any) -> None:
     try:
         job = CheckJob.from_message(message)
     except ProtocolError as error:
-        # The site asks again where nobody answers, and gives the check up in the end.
+        # The site asks again if there is no answer, and gives the check up in the end.
         logger.error("A message on the queue is no check: %s", error)
         return
     if _came_back(self):
@@ -144,7 +144,7 @@ def _grade_or_explain(job: GradeJob, progress: reporter.JobReporter, app: Any) -
         except LookupError as error:
             return not_gradable(f"This worker cannot grade the submission. {error.args[0]}")
         except Exception:
-            # Whatever it is, it is ours: the learner must hear that, and not wait for ever.
+            # Whatever went wrong, it is our fault: the learner must be told, and not wait for ever.
             logger.exception("Submission %s: grading failed.", job.submission)
             return not_gradable("Grading failed through an error of the platform.")
     raise AssertionError("unreachable: the last try returns")

@@ -1,11 +1,11 @@
-"""Builds of CUDA source for a runner: it asks by a frame, the worker answers with files.
+"""Builds of CUDA source for a runner, which asks with a frame; the worker answers with files.
 
 The compiler never runs beside learners' code. The runner names source, options and kernels in a
-frame BUILD; the worker builds elsewhere, and puts the result into a folder that the runner can
-read and not write:
+BUILD frame; the worker builds elsewhere, and puts the result into a folder that the runner can
+read but not write:
 
     <number>.so      the library, if there is one
-    <number>.json    the answer, made whole by renaming: it comes last
+    <number>.json    the answer, put there last and atomically, by renaming
 
     BUILD = options u32, then source, options and names: each length u32 and text
 """

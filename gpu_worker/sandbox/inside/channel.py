@@ -108,7 +108,7 @@ def send_raised(channel: Channel, error: BaseException) -> None:
     line, payload = 0, _OUT_OF_MEMORY
     try:
         if isinstance(error, MemoryError):
-            # The frames hold what filled the memory.
+            # The frames hold references to what filled the memory.
             traceback.clear_frames(error.__traceback__)
         first = _own_part(error)
         line = _last_line(error, first)
@@ -153,6 +153,6 @@ def _last_line(error: BaseException, first: TracebackType | None) -> int:
 
 def _trace(error: BaseException, first: TracebackType | None) -> str:
     report = traceback.TracebackException(type(error), error, first, limit=12, compact=True)
-    # Without a frame of the learner's own, only the last lines say something to him.
+    # Without a frame of the learner's own, only the last lines are of use to the learner.
     text = "".join(report.format(chain=False) if first else report.format_exception_only())
     return text[-wire.MAX_TEXT_BYTES :]

@@ -1,7 +1,7 @@
 """Loads the learner's file in the runner, runs the cases on its class, sends frames back.
 
 From the moment the learner's code starts, nothing in this process can be trusted: what it sends is
-data to be judged, never a verdict.
+data to be judged, not a verdict.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ImportGuard(MetaPathFinder):
             ForbiddenImportError: the package is not offered.
         """
         package = name.partition(".")[0]
-        # Names with an underscore are the standard library's own, not all of them listed.
+        # Names with an underscore are internal to the standard library, and not all listed.
         if package.startswith("_") or package in sys.stdlib_module_names:
             return
         if package in self._library.left_out:
@@ -94,7 +94,7 @@ def main(job_descriptor: int, result_descriptor: int) -> None:
 
 
 def _device_library() -> NumpyLibrary:
-    # Loaded by a zygote for a device, which alone gets such jobs.
+    # Only loaded by a zygote for a device, since no other gets such jobs.
     from .device.library import DeviceLibrary
 
     return DeviceLibrary()
@@ -171,7 +171,7 @@ def _play_case(channel: Channel, cls: Any, case: CaseScript, *, counted: bool) -
 
     def announce(position: int) -> None:
         if counted and position:
-            # What making the instance moved belongs to no call.
+            # Traffic of the constructor belongs to no call.
             channel.send_notes(position - 1)
         channel.library.poison(arrays)
         channel.send(FrameKind.CALL, position)

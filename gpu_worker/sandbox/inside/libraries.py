@@ -1,4 +1,4 @@
-"""The library of arrays that a track's programs use: what they may import, get and give back."""
+"""The array library of a track: what programs may import, what they get, and what they return."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class CupyLibrary(NumpyLibrary):
         self._runs_kernels = False
 
     def check(self, result: Any) -> None:
-        # What no kernel computed has nothing to say of it.
+        # There are no notes on results that no kernel computed.
         kind = self._host.fault(result) if self._runs_kernels else ""
         if kind:
             raise RefusalError(Reason.KERNEL_FAULT, kind)

@@ -1,8 +1,8 @@
 """Modules that the zygote imports before it forks, so that runners need not.
 
-Importing saves each runner time. Where the runner's user cannot read the interpreter's folder,
-for example because it lies in root's home, it is the only way to have a module at all: then the
-whole standard library is loaded.
+This saves each runner time. Where the runner's user cannot read the interpreter's folder, for
+example because it is in root's home, it is the only way to provide a module at all: then the whole
+standard library is loaded.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SUBMODULES: Final = (
     *("os.path", "unittest.mock", "urllib.parse", "xml.etree.ElementTree"),
 )
 _NOT_LOADED: Final = frozenset(
-    # They print, open windows, need a display, or belong to Python's own upkeep.
+    # They print, open windows, need a display, or serve Python's own maintenance.
     ("antigravity", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "this", "tkinter", "turtle")
     + ("turtledemo", "venv", "__main__", "test", "distutils")
 )
@@ -61,5 +61,5 @@ def _preload_everything() -> None:
                 try:
                     importlib.import_module(name)
                 except ImportError:
-                    # Of another operating system, or left out of this build of Python.
+                    # For another operating system, or left out of this build of Python.
                     continue

@@ -1,9 +1,9 @@
-"""The runner: puts on the layers in their order, then runs the learner's code. Used once.
+"""The runner: applies the layers in order, then runs the learner's code. Used once.
 
 The order matters. Descriptors go first, so that nothing below can be reached through one.
-The bounding set goes before the user, whose change takes the capability for it; `no_new_privs`
-comes before Landlock and seccomp, which need it; limits come before the capability to raise them
-is given up; Landlock comes before seccomp, which refuses Landlock's calls.
+The bounding set goes before the user, since changing the user drops the capability for it;
+`no_new_privs` comes before Landlock and seccomp, which need it; limits come before the capability
+to raise them is given up; Landlock comes before seccomp, which refuses Landlock's calls.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def enter(walls: Walls, supervisor: int, orders: socket.socket, setup: int) -> N
     Says over the pipe `setup` that all layers are on, or why not, before any other code runs.
     """
     try:
-        # In a process table of its own, the runner's parent has no number.
+        # In its own process table, the runner's parent has no process id.
         parent = 0 if walls.namespaces else supervisor
         process.die_with_parent(parent)
         message, given, _, _ = socket.recv_fds(orders, _MESSAGE_BYTES, 3)
@@ -92,13 +92,13 @@ def _isolate(walls: Walls, order: Order, parent: int) -> None:
     scratch = order.scratch
     os.setsid()
     if walls.device:
-        # Now, while it may still mount.
+        # Must happen while mounting is still possible.
         device_layers.mount_own_proc()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     capabilities.drop_bounding_set()
     if walls.user is not None:
         identity.drop_to(walls.user)
-    # Once more: the kernel clears it when the user changes.
+    # Set again: the kernel clears it when the user changes.
     process.die_with_parent(parent)
     process.forbid_new_privileges()
     os.chdir(scratch or "/")

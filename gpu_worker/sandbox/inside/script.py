@@ -124,7 +124,7 @@ def play(
 def _make(cls: Callable[..., Any], operation: Operation) -> Any:
     arguments: dict[str, Any] = {}
     if operation.dim:
-        # Without it, the class is made without the length of a row.
+        # Without it, the class is constructed without the row length.
         arguments["dim"] = operation.dim
     if operation.eps is not None:
         arguments["eps"] = operation.eps
@@ -136,7 +136,7 @@ def _call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     try:
         return function(*arguments, **named)
     except TypeError as error:
-        # Raised by the call itself there is no frame below this one: no line of a body was run.
+        # If the call itself failed, there is no frame below this one: no line of the body ran.
         if error.__traceback__ is None or error.__traceback__.tb_next is not None:
             raise
         raise RefusalError(Reason.CALL_REFUSED, str(error)) from None
@@ -146,7 +146,7 @@ def _fill(array: NDArray[Any], name: str, values: NDArray[Any]) -> None:
     try:
         array[...] = values
     except ValueError:
-        # It fitted and could be written when it was handed out: the class changed that.
+        # It had the right form and was writable when it was handed out; the class changed that.
         raise RefusalError(Reason.PARAMETER_FIXED, name) from None
 
 
@@ -156,7 +156,7 @@ def _set(layer: Any, name: str, value: NDArray[Any]) -> None:
     try:
         setattr(layer, name, value)
     except AttributeError as error:
-        # A property without setter, a slot, a frozen dataclass: none of them runs his own lines.
+        # A property without a setter, a slot, a frozen dataclass: none of these runs learner code.
         if _runs_own_lines(error):
             raise
         raise RefusalError(Reason.PARAMETER_FIXED, name) from None

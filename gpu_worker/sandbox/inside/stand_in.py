@@ -1,4 +1,4 @@
-"""The CPU stand-in for CuPy: loaded once by the zygote, and put in place for runs that use it."""
+"""The CPU stand-in for CuPy: loaded once by the zygote, and installed for runs that use it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The supervisor: one per submission, between zygote and runner. Keeps the limits, reports.
 
-It is made ahead: it enters the namespaces, forks the runner, and both wait for an order. What it
-measures is the record: the runner's own words about time and memory count for nothing.
+It is made ahead: it enters the namespaces, forks the runner, and both wait for an order. Only its
+own measurements count: what the runner says about time and memory is ignored.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _run(
     _, code, usage = os.wait4(waiting.pid, 0)
     ended = time.monotonic()
     if not walls.namespaces:
-        # With namespaces, the kernel has killed all that the runner left behind.
+        # With namespaces, the kernel has killed everything that the runner left behind.
         _kill_orphans(os.getpid())
     if run.scratch:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -204,7 +204,7 @@ def _await_end(
         if descriptor in ready:
             return "ended"
         if ready:
-            # The judge says that the runner waits for it, or no longer; or it hangs up.
+            # The judge says that the runner starts or stops waiting for it, or it hangs up.
             word = status.recv(16)
             if not word:
                 return "cancelled"
@@ -216,7 +216,7 @@ def _await_end(
         if time.monotonic() >= deadline:
             return "timed_out" if own.waits_mostly else "starved"
         if watch.is_stuck():
-            # It catches what it is refused, or unwinds from it for ages: no use in waiting.
+            # It catches the refusal, or takes ages to unwind from it: there is no use in waiting.
             return "out_of_memory"
 
 

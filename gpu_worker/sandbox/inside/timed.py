@@ -46,7 +46,7 @@ class LiveArrays(list[Any]):
             return super().__getitem__(index)
         self._wait(2 * self._taken + 1, _PAUSE_SECONDS)
         kept = super().__getitem__(index)
-        # By pread, not preadv: Python makes that of preadv2, which the runner may not call.
+        # Uses pread: Python implements preadv by preadv2, which the runner may not call.
         data = os.pread(self._job, kept.nbytes, place)
         array = np.frombuffer(data, kept.dtype).reshape(kept.shape).copy()
         self._channel.send(FrameKind.BEGIN, 0)

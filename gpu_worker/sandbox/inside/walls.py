@@ -1,4 +1,4 @@
-"""Which walls a zygote's runners get: decided by the worker, told to the zygote as it starts."""
+"""Which walls a zygote's runners get: decided by the worker, passed to the zygote as it starts."""
 
 from __future__ import annotations
 

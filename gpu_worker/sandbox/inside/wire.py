@@ -14,7 +14,7 @@ strictly: never pickle, never anything that is evaluated.
     END     payload empty: every case was played
     BUILD   a build of CUDA source that is asked for, see `building`; position says which
     NOTES   JSON: what was counted and found while kernels ran; for information only
-    AS_GIVEN  payload empty: the input at this position holds, bit for bit, what it was given
+    AS_GIVEN  payload empty: the input at this position is unchanged, bit for bit
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ def decode_job(data: bytes) -> Job:
 
 def dtype_name(dtype: np.dtype[Any]) -> str:
     """Return a dtype's name as in `DTYPES`, if it is one of them."""
-    # NumPy makes up a dtype's name each time anew, so what is quick to see is looked at first.
+    # NumPy builds a dtype's name on each access, so the cheap test comes first.
     return "bfloat16" if dtype.kind == "V" and dtype.name == "bfloat16" else str(dtype.str)
 
 
@@ -241,7 +241,7 @@ def dtype_named(name: str) -> np.dtype[Any]:
     try:
         return np.dtype(name)
     except TypeError:
-        # Not before: where it is loaded already but hidden, this would load it once more.
+        # Not earlier: if it is loaded but hidden, this would load it again.
         importlib.import_module("ml_dtypes")
         return np.dtype(name)
 
@@ -300,8 +300,8 @@ def decode_array(payload: bytes) -> NDArray[Any]:
     # Python integers: a forged shape cannot overflow.
     if math.prod(shape) * dtype.itemsize != len(payload) - start:
         raise WireError("an array whose size does not fit its shape")
-    # Only an array without elements can have extents that its bytes do not bear out. A slice of
-    # the wrong axis has some; what NumPy could not hold is no slice of anything.
+    # Only for an empty array do the bytes not confirm the shape. A slice along the wrong axis gives
+    # an honest one; a shape that NumPy cannot represent is no slice of anything.
     if math.prod(extent or 1 for extent in shape) > MAX_ELEMENTS:
         raise WireError("an array with an absurd extent")
     return np.frombuffer(payload, dtype, offset=start).reshape(shape)

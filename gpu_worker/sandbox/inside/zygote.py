@@ -42,13 +42,13 @@ def main(control: socket.socket) -> None:
     stand_in.preload(walls.modules, walls.builds)
     if walls.device:
         driver.preload(walls.device.environment)
-    # Matters for the first product only; makes sure that no thread pool appears later.
+    # Matters only for the first product; ensures that no thread pool appears later.
     np.ones((8, 8)) @ np.ones((8, 8))
     threads.assert_one()
     runner.clear_environment(walls.device.environment if walls.device else ())
     process.forbid_tracing()
     gc.collect()
-    # What is alive now stays shared with all runners: collections in them leave it alone.
+    # Objects alive now stay shared with all runners: garbage collections there skip them.
     gc.freeze()
     control.send(READY)
     while True:
@@ -76,7 +76,7 @@ def _prepare(control: socket.socket, walls: Walls) -> tuple[int, socket.socket]:
             ours.close()
             supervisor.supervise(walls, own, theirs)
         finally:
-            # Whatever went wrong: never a second zygote. The judge sees the socket close.
+            # Whatever went wrong, there must be no second zygote. The judge sees the socket close.
             os._exit(1)
     theirs.close()
     return pid, ours

@@ -1,7 +1,7 @@
 """CuPy in the zygote: imported once, with the driver untouched.
 
 A process that is forked after the driver was initialised cannot use a device. Importing CuPy does
-not even load the driver's library; asking it anything would.
+not even load the driver's library; any query would.
 """
 
 from __future__ import annotations

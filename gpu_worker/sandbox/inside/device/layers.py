@@ -4,9 +4,9 @@
   threads in /proc/self/task and reads what the kernel module shows of itself.
 - The process stays dumpable: otherwise its files in /proc belong to root, and naming a thread
   fails. It is alone in its process table, and has no core file.
-- The address space has no limit, since the driver reserves more of it than there is memory; data
-  of its own has one (RLIMIT_DATA), and the supervisor looks at what is resident.
-- Threads are allowed, in a number; processes are not (seccomp).
+- The address space has no limit, since the driver reserves more of it than there is memory; private
+  data has one (RLIMIT_DATA), and the supervisor watches resident memory.
+- A limited number of threads is allowed; processes are not (seccomp).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def changed_limits(walls: DeviceWalls, run: RunLimits) -> dict[int, int]:
         resource.RLIMIT_AS: resource.RLIM_INFINITY,
         resource.RLIMIT_NPROC: walls.threads,
         resource.RLIMIT_NOFILE: walls.open_files,
-        # Memory of the host that a device reads itself is pinned.
+        # Host memory that a device reads directly is pinned.
         resource.RLIMIT_MEMLOCK: run.memory_bytes,
     }
     return {name: _at_most(value, resource.getrlimit(name)[1]) for name, value in wanted.items()}

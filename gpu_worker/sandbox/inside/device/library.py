@@ -1,4 +1,4 @@
-"""CuPy itself, on a device, as the library of arrays of a run."""
+"""CuPy itself, on a device, as a run's array library."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DeviceLibrary(NumpyLibrary):
     code runs in this process. It keeps an honest program's changes out of the way.
     """
 
-    # The last ones are CuPy's own, which it imports when it needs them.
+    # The last ones are CuPy's own, imported on demand.
     packages = frozenset(
         {"numpy", "cupy", "ml_dtypes", "submission"}
         | {"cupyx", "cupy_backends", "cuda", "nvidia", "fastrlock"}

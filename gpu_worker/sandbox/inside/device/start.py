@@ -1,8 +1,8 @@
-"""The last step before the learner's code: the device is taken into use, then one more wall.
+"""The last step before the learner's code: initialises the device, then adds one more wall.
 
 Initialising the driver takes calls that computing does not need. So it is done here, in the runner,
-with all other layers on: driver, context, compiler and a first kernel. Then a second filter takes
-those calls back, from all threads. What fails here is the platform's failure, never a program's.
+with all other layers on: driver, context, compiler and a first kernel. Then a second filter revokes
+those calls for all threads. Any failure here is the platform's, never the program's.
 """
 
 from __future__ import annotations

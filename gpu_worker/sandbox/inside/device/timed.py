@@ -6,7 +6,7 @@ room for each call's results:
     mark 2i + 1    array i is there: it is copied to the device     BEGIN, position 0
     mark 2i + 2    start; the device has finished all its work      BEGIN, position 1
                    the results are in the memory                    BEGIN, position 2, their heads
-    mark STOP      no more calls
+    mark STOP      no further calls
 
 Heads are ARRAY payloads without the bytes, each preceded by its length as u32.
 """
@@ -83,7 +83,7 @@ class _Player:
 
     def arrays(self) -> list[Any]:
         """Return the case's arrays on the device."""
-        # Those that the judge writes are replaced when they are taken.
+        # Arrays that the judge writes are replaced when they are taken.
         return _LiveArrays(
             [self._library.cupy.asarray(given.values) for given in self._given], self
         )

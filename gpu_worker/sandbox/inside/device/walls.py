@@ -1,4 +1,4 @@
-"""What a runner with a device gets beyond the others: decided by the worker, told to the zygote."""
+"""What a runner with a device gets beyond others: decided by the worker, passed to the zygote."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The layers of isolation, one module each. `runner` and `supervisor` put them on, in order."""
+"""The layers of isolation, one module each. `runner` and `supervisor` apply them, in order."""

@@ -21,7 +21,7 @@ def keep_only(job: int, result: int, output: int, setup: int) -> int:
     """
     null = os.open("/dev/null", os.O_RDONLY)
     wanted = (null, output, output, job, result, setup)
-    # First out of the way of the final numbers, so that none overwrites another.
+    # First moved away from the final numbers, so that none overwrites another.
     high = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, _OUT_OF_THE_WAY) for descriptor in wanted]
     for number, descriptor in enumerate(high):
         os.dup2(descriptor, number, inheritable=True)

@@ -1,4 +1,4 @@
-"""The user: a worker that runs as root gives it up for the runner."""
+"""The user: a worker that runs as root drops root in the runner."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Landlock: the runner may read Python and NumPy and write to its scratch folder, nothing else.
 
-It holds even where namespaces fail, and it cannot be taken off. It is put on per thread, so the
-process must have one. Programs may not be executed: EXECUTE is handled and granted nowhere
+It holds even where namespaces fail, and it cannot be removed. It applies per thread, so the process
+must have only one. Programs may not be executed: EXECUTE is handled and granted nowhere
 (loading shared objects does not need it).
 """
 
@@ -90,7 +90,7 @@ def restrict(
 
 
 def _make_ruleset(offered: int, handled: int) -> int:
-    # The structure grew with the versions; older kernels take the shorter one only.
+    # The structure grew with the versions; older kernels accept only the shorter one.
     if offered < 4:
         attributes = struct.pack("=Q", handled)
     elif offered < 6:
@@ -104,7 +104,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except (FileNotFoundError, PermissionError):
-        # Not there, or not for this user anyway: for example in root's home.
+        # Missing, or not accessible to this user anyway: for example in root's home.
         return
     try:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):

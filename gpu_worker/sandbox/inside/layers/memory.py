@@ -1,4 +1,4 @@
-"""Watches from outside how much of its address space a process has used up."""
+"""Measures from outside how much of its address space a process uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Namespaces: a filesystem, a process table, a network and IPC of the runner's own.
+"""Namespaces: the runner gets its own filesystem, process table, network and IPC.
 
 The supervisor enters them; the runner, its child, is process 1 of the new process table, so the
 kernel kills everything in it when the runner ends.
@@ -49,7 +49,7 @@ def enter(user: int | None) -> None:
         _unshare_with_users()
     else:
         libc.unshare(_ALL)
-    # Nothing that is mounted here may reach the namespaces outside.
+    # No mount made here may propagate to the namespaces outside.
     libc.mount("none", "/", None, _RECURSIVE | _PRIVATE, None)
     empty = "size=4k,nr_inodes=2,mode=0555"
     libc.mount("none", "/proc", "tmpfs", HARDENED | _READ_ONLY, empty)

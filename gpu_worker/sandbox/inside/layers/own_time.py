@@ -1,7 +1,7 @@
 """Measures from outside how long a process computed, and how long it waited by its own choice.
 
-By the clock a program would seem slow on a busy machine. So the time in which it was ready to run
-but not scheduled is left out, and so is any wait that the judge asks for.
+By wall-clock time a program would seem slow on a busy machine. So time in which it was ready to run
+but not scheduled is excluded, and so is any wait that the judge asks for.
 """
 
 from __future__ import annotations

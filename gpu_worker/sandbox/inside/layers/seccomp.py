@@ -1,7 +1,7 @@
 """seccomp: the kernel calls that computing needs are allowed, every other one is refused.
 
-The list is in `gpu_worker.sandbox.syscalls`. The worker turns it into a program once; here it is
-only loaded. It is the last layer: it refuses what the others need to be put on.
+The list is in `gpu_worker.sandbox.syscalls`. The worker compiles it to a program once; here it is
+only loaded. It is the last layer, since it refuses calls that applying the others takes.
 """
 
 from __future__ import annotations

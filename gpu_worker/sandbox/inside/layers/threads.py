@@ -1,4 +1,4 @@
-"""Exactly one thread: Landlock and seccomp hold for the thread that puts them on."""
+"""Exactly one thread: Landlock and seccomp hold for the thread that applies them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def assert_one() -> None:
         ThreadsError: it has more.
     """
     try:
-        # Does nothing, but is refused in a process of several threads.
+        # Has no effect, but fails in a process with several threads.
         libc.unshare(_CLONE_THREAD)
     except OSError as error:
         if error.errno == errno.EINVAL:
             raise ThreadsError("this process has more than one thread") from None
-        # A container's filter may forbid the call: then count.
+        # A container's filter may forbid the call, so count instead.
         threads = len(os.listdir("/proc/self/task"))
         if threads != 1:
             raise ThreadsError(f"this process has {threads} threads") from None
