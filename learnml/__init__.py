@@ -1,3 +1,3 @@
-"""The site: settings, URLs, health and the supervisor; nothing of the domain."""
+"""The site: settings, URLs, accounts, health and the supervisor; no rule of learning or grading."""
 
 __version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Chapters as files: read, checked, written into tables, and exported to the same bytes."""

@@ -1,0 +1,1 @@
+"""What a learner must have done for a chapter to count as completed."""

@@ -1,4 +1,4 @@
-"""Every change of the grader's state: one function each, in its own transaction."""
+"""Every change of the grader's state: one function each, made in one transaction."""
 
 from .decide import decide_flagged
 from .dispatch import send_outbox
