@@ -52,7 +52,7 @@ def test_a_grading_has_many_cases(slug: str) -> None:
 
 
 @pytest.mark.parametrize("slug", shipped(Track.NUMPY))
-def test_every_family_is_in_every_grading(slug: str) -> None:
+def test_every_family_occurs_in_every_grading(slug: str) -> None:
     wanted = {"normal", "uniform", "mean-three", "outlier", "constant-rows", "zero-rows"}
     wanted |= {"mixed-scales", "alternating", "bad-rows", "subnormal"}
     wanted |= {*families.SCALES, *families.LARGE}
@@ -61,7 +61,7 @@ def test_every_family_is_in_every_grading(slug: str) -> None:
 
 
 @pytest.mark.parametrize("slug", shipped(Track.NUMPY))
-def test_the_essential_shapes_layouts_and_dtypes_are_in_every_grading(slug: str) -> None:
+def test_essential_shapes_layouts_and_dtypes_occur_in_every_grading(slug: str) -> None:
     for seed in range(20):
         cases = drawn(slug, seed)
         dims = [case.shape[-1] for case in cases]
@@ -91,12 +91,12 @@ def test_over_time_every_family_meets_every_dtype(slug: str) -> None:
 
 
 @pytest.mark.parametrize("slug", shipped(Track.NUMPY))
-def test_every_sequence_of_calls_is_in_every_grading(slug: str) -> None:
+def test_every_sequence_of_calls_occurs_in_every_grading(slug: str) -> None:
     for seed in range(5):
         assert {case.layout for case in drawn(slug, seed)} >= set(SEQUENCES)
 
 
-def test_lengths_of_rows_are_those_of_the_contract() -> None:
+def test_row_lengths_stay_within_the_contract() -> None:
     seen = {case.shape[-1] for seed in range(150) for case in begun("rmsnorm", seed)}
     wanted = {1, 2, 3, 7, 31, 32, 33, 64, 100, 127, 128, 129, 255, 1000, 1023, 1024, 1025}
     assert seen >= wanted | {2048, 4096, 4097, 8192, 16384, 65536}
@@ -118,7 +118,7 @@ def forwards(case: Case) -> list[tuple[int, np.ndarray]]:
 
 @pytest.mark.parametrize("slug", shipped(Track.NUMPY))
 @pytest.mark.parametrize("seed", range(5))
-def test_strangers_share_neither_length_nor_rank_nor_dtype(slug: str, seed: int) -> None:
+def test_unrelated_inputs_share_neither_length_nor_rank_nor_dtype(slug: str, seed: int) -> None:
     (one, x), (other, y) = forwards(of_sequence(slug, "strangers", seed))
     assert one != other
     assert x.shape[-1] != y.shape[-1]
@@ -142,7 +142,7 @@ def test_one_instance_meets_every_dtype_narrow_before_wide_and_back(slug: str, s
     assert [item.dtype.name for item in expected_results(get(slug), case)][0] == "float16"
 
 
-def test_both_instances_are_given_the_same_x_with_another_eps() -> None:
+def test_both_instances_get_the_same_x_with_different_eps() -> None:
     for seed in range(5):
         case = of_sequence("rmsnorm", "interleaved", seed)
         made = [op.eps for op in case.script.operations if op.kind == "new"]
@@ -152,7 +152,7 @@ def test_both_instances_are_given_the_same_x_with_another_eps() -> None:
 
 
 @pytest.mark.parametrize("slug", shipped(Track.NUMPY))
-def test_dout_has_layouts_of_its_own(slug: str) -> None:
+def test_dout_has_its_own_layouts(slug: str) -> None:
     pairs = set()
     for case in drawn(slug, 1):
         arrays = case.script.arrays
@@ -177,7 +177,7 @@ def test_rows_of_dout_with_nan_or_infinity_are_not_compared_and_the_others_are(s
 
 
 @pytest.mark.parametrize("slug", shipped(Track.NUMPY))
-def test_some_batches_are_larger_than_those_that_code_is_tried_on(slug: str) -> None:
+def test_some_batches_are_larger_than_those_people_try(slug: str) -> None:
     for seed in range(5):
         cases = begun(slug, seed)
         sizes = [
@@ -194,7 +194,7 @@ def test_some_batches_are_larger_than_those_that_code_is_tried_on(slug: str) -> 
 
 
 @pytest.mark.parametrize("slug", shipped(Track.NUMPY))
-def test_every_rest_of_a_row_in_eights_is_in_every_grading(slug: str) -> None:
+def test_every_row_length_modulo_eight_occurs_in_every_grading(slug: str) -> None:
     for seed in range(5):
         calls = forwards(of_sequence(slug, "lengths-in-turn", seed))
         assert sorted(x.shape[-1] % 8 for _, x in calls) == list(range(8))
@@ -202,7 +202,7 @@ def test_every_rest_of_a_row_in_eights_is_in_every_grading(slug: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_rows_of_an_uneven_dout_are_as_they_are_called(dtype: str) -> None:
+def test_rows_of_an_uneven_dout_match_their_description(dtype: str) -> None:
     draw = np.random.default_rng(0)
     shape = (6, 33)
     for _ in range(20):
@@ -217,7 +217,7 @@ def test_rows_of_an_uneven_dout_are_as_they_are_called(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("slug", shipped(Track.NUMPY))
-def test_every_kind_of_dout_is_in_every_grading(slug: str) -> None:
+def test_every_kind_of_dout_occurs_in_every_grading(slug: str) -> None:
     exercise = get(slug)
     assert {plan.dout for plan in exercise.plans if "dx" in plan.checks} >= {
         *("uneven", "padded", "zeros", "ones", "one-hot", "random"),
@@ -225,7 +225,7 @@ def test_every_kind_of_dout_is_in_every_grading(slug: str) -> None:
 
 
 @pytest.mark.parametrize("slug", shipped(Track.NUMPY))
-def test_one_dout_serves_two_x_and_two_parameters(slug: str) -> None:
+def test_one_dout_is_used_with_two_x_and_two_parameters(slug: str) -> None:
     case = of_sequence(slug, "same-dout")
     places = [op.array for op in case.script.operations if op.kind == "backward"]
     assert len(places) == 3
@@ -260,7 +260,7 @@ def test_near_copies_differ_in_a_few_elements_only() -> None:
         assert 1 <= np.count_nonzero(near != first) <= 3
 
 
-def test_a_refilled_array_is_the_same_array_with_other_numbers() -> None:
+def test_a_refilled_array_is_the_same_array_with_new_numbers() -> None:
     case = next(case for case in drawn("rmsnorm", 3) if case.layout == "refilled")
     seen: list[tuple[int, bytes]] = []
 
@@ -323,7 +323,7 @@ def drawn_of_plan(exercise: Exercise, parameters: str, seed: int, track: str) ->
     return [casegen.CaseDrawer(exercise, plan, draw).draw() for plan in plans]
 
 
-def test_a_parameter_that_the_class_made_keeps_its_values_and_is_cast_once_for_each_dtype() -> None:
+def test_a_parameter_made_by_the_class_keeps_its_values_and_is_cast_once_per_dtype() -> None:
     exercise = get("layernorm")
     script = ScriptBuilder(exercise, frozenset(exercise.results))
     script.new(0, 2, None, {"beta": np.array([5.0, 6.0], np.float16)})
@@ -351,7 +351,7 @@ def test_the_reference_is_finite_on_all_cases_of_many_seeds(slug: str) -> None:
             expected_results(exercise, case)
 
 
-def test_a_seed_repeats_its_cases_and_another_does_not() -> None:
+def test_cases_repeat_for_the_same_seed_only() -> None:
     first, same, other = (
         [case.script.arrays[-1].values.tobytes() for case in drawn("rmsnorm", seed)]
         for seed in (5, 5, 6)

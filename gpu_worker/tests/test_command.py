@@ -19,12 +19,12 @@ WRONG = {
 }
 
 
-def test_every_exercise_is_here() -> None:
+def test_every_exercise_is_listed() -> None:
     assert set(shipped(Track.NUMPY)) == WRONG.keys()
 
 
 @pytest.mark.parametrize("slug", WRONG)
-def test_a_wrong_answer_is_told_in_words(slug: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_answer_is_explained(slug: str, capsys: pytest.CaptureFixture[str]) -> None:
     (wrong,) = (item for item in stored(get(slug), "wrong") if item.path.stem == WRONG[slug])
     grade = ["grade", str(wrong.path), "--exercise", slug]
     assert main([*grade, "--json"]) == EXIT_NOT_ACCEPTED
@@ -41,7 +41,7 @@ def test_a_wrong_answer_is_told_in_words(slug: str, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("seed", ["xyz", "-1"])
-def test_a_seed_that_is_none_is_refused_in_words(
+def test_an_invalid_seed_is_refused_with_an_explanation(
     seed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -49,7 +49,7 @@ def test_a_seed_that_is_none_is_refused_in_words(
     assert f"argument --seed: invalid hexadecimal number: '{seed}'" in capsys.readouterr().err
 
 
-def test_without_a_track_the_exercises_first_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_track_defaults_to_the_exercises_first(capsys: pytest.CaptureFixture[str]) -> None:
     slug = "rmsnorm_two_kernels"
     file = get(slug).folder / "starter_cupy.py"
     assert main(["grade", str(file), "--exercise", slug]) == EXIT_NOT_ACCEPTED

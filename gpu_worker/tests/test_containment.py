@@ -60,9 +60,7 @@ def zygotes() -> Iterator[Zygotes]:
 
 
 @pytest.mark.parametrize(("name", "attack"), runs(), ids=str)
-def test_nothing_gets_through(
-    name: str, attack: Attack, zygotes: Zygotes, targets: Targets
-) -> None:
+def test_no_attack_succeeds(name: str, attack: Attack, zygotes: Zygotes, targets: Targets) -> None:
     setup = setups()[name]
     found = gets_through(attack, zygotes[setup], targets)
     if attack.stopped_at(setup):
@@ -76,7 +74,7 @@ def test_nothing_gets_through(
 
 @pytest.mark.parametrize("attack", LAYERED, ids=by_name)
 @pytest.mark.parametrize("layer", ["", *LAYERS])
-def test_each_layer_alone_stops_what_it_is_said_to_stop_and_nothing_else(
+def test_each_layer_alone_stops_exactly_what_it_claims_to_stop(
     attack: Attack, layer: str, zygotes: Zygotes, targets: Targets
 ) -> None:
     found = gets_through(attack, zygotes[single_layers()[layer]], targets)
@@ -89,17 +87,19 @@ def test_each_layer_alone_stops_what_it_is_said_to_stop_and_nothing_else(
 
 
 @pytest.mark.parametrize("attack", ALWAYS, ids=by_name)
-def test_what_is_always_stopped_works_in_a_plain_process(attack: Attack, targets: Targets) -> None:
+def test_attacks_that_are_always_stopped_succeed_in_a_plain_process(
+    attack: Attack, targets: Targets
+) -> None:
     assert gets_through_unprotected(attack, targets)
 
 
-def test_the_attacks_are_numbered_once_and_enough() -> None:
+def test_attack_numbers_are_unique_and_attacks_many() -> None:
     numbers = [attack.number for attack in attacks()]
     assert len(set(numbers)) == len(numbers)
     assert len(numbers) >= 60
 
 
-def test_the_page_on_the_sandbox_has_the_present_table() -> None:
+def test_the_page_on_the_sandbox_has_the_current_table() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert BEGIN in page
     assert END in page

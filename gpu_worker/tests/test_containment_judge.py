@@ -37,7 +37,7 @@ def test_no_attack_on_the_judge_passes(attack: Attack, grade: Grade, right: str)
 
 
 @pytest.mark.parametrize("name", sorted(FOOL_A_NAIVE_GRADER))
-def test_a_grader_in_the_same_process_would_be_fooled(name: str) -> None:
+def test_a_grader_in_the_learners_process_would_be_fooled(name: str) -> None:
     (attack,) = [attack for attack in JUDGED if attack.name == name]
     done = subprocess.run(
         [sys.executable, "-m", "gpu_worker.tests.in_process"],
@@ -49,7 +49,7 @@ def test_a_grader_in_the_same_process_would_be_fooled(name: str) -> None:
     assert "accepted" in done.stdout
 
 
-def test_a_report_holds_no_terminal_codes(grade: Grade) -> None:
+def test_a_report_contains_no_terminal_codes(grade: Grade) -> None:
     graded = grade(only("text").source)
     assert graded.outcome == "runtime_error"
     text = graded.report.model_dump_json()
@@ -59,7 +59,7 @@ def test_a_report_holds_no_terminal_codes(grade: Grade) -> None:
     assert "\\u0007" not in text
 
 
-def test_hidden_inputs_come_back_in_no_text(grade: Grade) -> None:
+def test_no_text_carries_hidden_inputs_back(grade: Grade) -> None:
     source = f"PUBLIC_SHAPES = {public_shapes()!r}\n" + only("leak").source
     graded = grade(source)
     assert graded.outcome in ("runtime_error", "wrong_answer")

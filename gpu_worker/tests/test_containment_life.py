@@ -67,7 +67,7 @@ def namespaces(pids: list[int]) -> int:
     return len({os.readlink(link) for pid in pids for link in Path(f"/proc/{pid}/ns").iterdir()})
 
 
-def test_many_runs_in_a_row_make_nothing_grow(own: Zygote) -> None:
+def test_many_runs_in_a_row_leak_nothing(own: Zygote) -> None:
     for _ in range(20):
         own.run(small())
     pid = zygote_of(own)
@@ -141,7 +141,7 @@ def test_a_killed_worker_leaves_no_process() -> None:
     wait_until(lambda: not any(is_alive(pid) for pid in below))
 
 
-def test_what_a_killed_worker_left_in_its_folder_of_builds_is_removed_by_the_next(
+def test_builds_left_by_a_killed_worker_are_removed_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(stand_in.BUILDS_FOLDER, str(tmp_path))
@@ -160,7 +160,7 @@ def test_what_a_killed_worker_left_in_its_folder_of_builds_is_removed_by_the_nex
 
 
 @pytest.mark.parametrize("victim", ["bubblewrap", "zygote", "supervisor"])
-def test_whatever_dies_in_the_middle_nothing_is_left_and_the_next_run_works(
+def test_after_any_sudden_death_nothing_is_left_and_the_next_run_works(
     victim: str, own: Zygote
 ) -> None:
     own.start()
@@ -184,9 +184,7 @@ def test_whatever_dies_in_the_middle_nothing_is_left_and_the_next_run_works(
 
 
 @pytest.mark.parametrize("victim", [2, 3], ids=["supervisor", "runner"])
-def test_what_dies_while_it_waits_for_an_order_costs_nobody_a_verdict(
-    victim: int, own: Zygote
-) -> None:
+def test_a_death_before_an_order_costs_no_verdict(victim: int, own: Zygote) -> None:
     own.run(small())
     chosen = at_rest(own.pid or 0)[victim]
     os.kill(chosen, signal.SIGKILL)
@@ -200,7 +198,7 @@ def test_what_dies_while_it_waits_for_an_order_costs_nobody_a_verdict(
     assert own.run(small()).exit_code == 0
 
 
-def test_a_zygote_started_by_a_thread_that_ended_is_replaced(own: Zygote) -> None:
+def test_a_zygote_whose_starting_thread_ended_is_replaced(own: Zygote) -> None:
     # The kernel lets it die with the thread that made it, not only with the process.
     thread = threading.Thread(target=own.start)
     thread.start()
@@ -211,14 +209,14 @@ def test_a_zygote_started_by_a_thread_that_ended_is_replaced(own: Zygote) -> Non
     assert own.pid != first
 
 
-def test_no_code_runs_where_a_layer_cannot_be_put_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_code_runs_if_a_layer_cannot_be_applied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(syscalls, "program", lambda: b"no instr")
     setup = Setup(bubblewrap.programs()[0], landlock=landlock.version(), seccomp=True)
     with ZygoteProcess(setup) as zygote, pytest.raises(SandboxError, match="prctl"):
         zygote.run(small())
 
 
-def test_nothing_that_one_run_changes_reaches_the_next(own: Zygote) -> None:
+def test_no_change_made_by_one_run_reaches_the_next(own: Zygote) -> None:
     change = """
 import builtins, math, os, sys
 import numpy as np
@@ -241,7 +239,7 @@ print("/left" in sys.path, os.listdir("."), np.geterr()["divide"])
     assert own.run(request(look)).output.decode() == clean
 
 
-def test_the_zygotes_memory_holds_no_job_and_no_secret_of_the_worker(
+def test_the_zygotes_memory_contains_no_job_and_no_worker_secret(
     own: Zygote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     marker = b"MARKER-" + os.urandom(8).hex().encode()

@@ -26,7 +26,7 @@ def other_user() -> Iterator[OtherUser]:
     shutil.rmtree(folder)
 
 
-def test_nothing_gets_through_to_an_ordinary_user(other_user: OtherUser) -> None:
+def test_no_attack_succeeds_for_an_ordinary_user(other_user: OtherUser) -> None:
     done = other_user.run("-m", "gpu_worker.tests.containment")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -38,7 +38,7 @@ def test_nothing_gets_through_to_an_ordinary_user(other_user: OtherUser) -> None
     assert [run for run in found["runs"] if run[2]] == []
 
 
-def test_nothing_more_gets_through_to_an_ordinary_user_beside_a_device(
+def test_no_further_attack_succeeds_for_an_ordinary_user_beside_a_device(
     other_user: OtherUser,
 ) -> None:
     done = other_user.run("-m", "gpu_worker.tests.gpu.stand_in")
@@ -74,7 +74,7 @@ def test_a_container_with_the_engines_own_filter_is_refused_or_has_level_b_if_al
     assert "ISOLATION B" in allowed.stderr
 
 
-def test_masked_files_in_proc_as_a_container_has_them_do_not_lower_the_level(
+def test_files_in_proc_masked_by_a_container_do_not_lower_the_level(
     other_user: OtherUser,
 ) -> None:
     # The mask is put on in a namespace of the user's own, so that nobody need be root here.

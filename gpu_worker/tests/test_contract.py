@@ -109,7 +109,7 @@ LAYERNORM = {
 
 
 @pytest.mark.parametrize("name", RMSNORM)
-def test_what_the_contract_asks_for_is_missed_by_name(name: str, grade: Grade, right: str) -> None:
+def test_a_missing_part_of_the_contract_is_named(name: str, grade: Grade, right: str) -> None:
     changes, sentence = RMSNORM[name]
     graded = grade(changed(right, *changes))
     assert graded.outcome == "contract_error"
@@ -119,7 +119,7 @@ def test_what_the_contract_asks_for_is_missed_by_name(name: str, grade: Grade, r
 
 
 @pytest.mark.parametrize("name", LAYERNORM)
-def test_the_second_parameter_is_missed_like_the_first(name: str, grade: Grade) -> None:
+def test_a_missing_second_parameter_is_named_too(name: str, grade: Grade) -> None:
     changes, sentence = LAYERNORM[name]
     graded = grade(changed(layernorm(), *changes), "layernorm")
     assert graded.outcome == "contract_error"
@@ -127,7 +127,7 @@ def test_the_second_parameter_is_missed_like_the_first(name: str, grade: Grade) 
     assert sentence in graded.report.failure.message
 
 
-def test_an_argument_of_another_name_fails_in_every_group_alike(grade: Grade, right: str) -> None:
+def test_a_wrongly_named_argument_fails_alike_in_every_group(grade: Grade, right: str) -> None:
     changes, _ = RMSNORM["eps as epsilon"]
     graded = grade(changed(right, *changes))
     assert graded.score == 0.0
@@ -137,7 +137,7 @@ def test_an_argument_of_another_name_fails_in_every_group_alike(grade: Grade, ri
 @pytest.mark.parametrize(
     "line", ["len(5)", "self.forward(1, 2, 3)", "np.zeros(2, 3, 4, 5)", "None()"]
 )
-def test_a_type_error_of_a_line_of_the_body_is_a_runtime_error(
+def test_a_type_error_raised_in_the_body_is_a_runtime_error(
     line: str, grade: Grade, right: str
 ) -> None:
     graded = grade(changed(right, ("        d = dout", f"        {line}\n        d = dout")))
@@ -165,7 +165,7 @@ def test_a_setter_that_raises_is_a_runtime_error(grade: Grade, right: str) -> No
         ("forward(self, x)", "forward(self, x, training=True)"),
     ],
 )
-def test_further_parameters_with_defaults_are_nobodys_business(
+def test_further_parameters_with_defaults_are_allowed(
     change: tuple[str, str], grade: Grade, right: str
 ) -> None:
     assert grade(changed(right, change), timed=False).outcome == "accepted"

@@ -54,7 +54,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         lambda root: (root / "rmsnorm/data.json").write_text("{}"),
     ],
 )
-def test_what_the_check_depends_on_changes_it(engine: Path, change: Change) -> None:
+def test_the_digest_covers_what_the_check_depends_on(engine: Path, change: Change) -> None:
     folder = engine / "rmsnorm"
     before = content_digest(folder), check_digest(folder)
     change(engine)
@@ -76,7 +76,9 @@ def test_what_the_check_depends_on_changes_it(engine: Path, change: Change) -> N
         lambda root: shutil.copytree(root / "rmsnorm", root / "another"),
     ],
 )
-def test_comments_and_other_exercises_leave_it(engine: Path, change: Change) -> None:
+def test_comments_and_other_exercises_do_not_change_the_digest(
+    engine: Path, change: Change
+) -> None:
     folder = engine / "rmsnorm"
     before = content_digest(folder)
     change(engine)
@@ -96,13 +98,13 @@ def test_a_shared_module_may_move(engine: Path) -> None:
     assert content_digest(engine / "rmsnorm") == before
 
 
-def test_what_is_borrowed_counts_with_the_borrower(engine: Path) -> None:
+def test_borrowed_modules_count_for_the_borrower(engine: Path) -> None:
     before = content_digest(engine / "rmsnorm_two_kernels")
     replaced("rmsnorm/reference_numpy.py", "self.eps", "(2 * self.eps)")(engine)
     assert content_digest(engine / "rmsnorm_two_kernels") != before
 
 
-def test_the_engine_counts_to_the_byte_and_exercises_by_themselves(engine: Path) -> None:
+def test_the_engine_counts_by_its_bytes_and_without_the_exercises(engine: Path) -> None:
     before, check = engine_digest(), check_digest(engine / "rmsnorm")
     replaced("rmsnorm/cases.py", "GROUPS", "OTHERS")(engine)
     shutil.copytree(engine / "rmsnorm", engine / "another")
@@ -114,7 +116,7 @@ def test_the_engine_counts_to_the_byte_and_exercises_by_themselves(engine: Path)
     assert check_digest(engine / "rmsnorm") != check
 
 
-def test_a_module_that_nobody_can_import_counts_to_the_byte(engine: Path) -> None:
+def test_a_module_that_cannot_be_imported_counts_by_its_bytes(engine: Path) -> None:
     path = engine / "rmsnorm" / "cases.py"
     seen = {content_digest(engine / "rmsnorm")}
     for text in ("GROUPS = (", "GROUPS = [", "\0"):

@@ -55,7 +55,7 @@ def assert_no_hidden_number_is_shown(graded: Graded) -> None:
         ("raise KeyError(1)", "runtime_error", {}),
     ],
 )
-def test_method_and_group_are_said_and_no_input(
+def test_method_and_group_are_reported_but_no_input(
     line: str, outcome: str, limits: dict[str, float], grade: Grade, right: str
 ) -> None:
     graded = grade(in_hidden_backward(right, line), limits=limits)
@@ -65,9 +65,7 @@ def test_method_and_group_are_said_and_no_input(
     assert_no_hidden_number_is_shown(graded)
 
 
-def test_a_public_case_that_failed_is_told_before_the_end_that_came_later(
-    grade: Grade, right: str
-) -> None:
+def test_a_failed_public_case_is_reported_rather_than_a_later_end(grade: Grade, right: str) -> None:
     """It is what the learner can look at; that the program was stopped is said beside it."""
     wrong = in_hidden_backward(right, "while True: pass").replace("self.eps)", "self.eps) + 1")
     graded = grade(wrong, limits={"cpu_seconds": 1.0})
@@ -80,7 +78,9 @@ def test_a_public_case_that_failed_is_told_before_the_end_that_came_later(
     assert_no_hidden_number_is_shown(graded)
 
 
-def test_what_ends_in_a_public_case_or_while_it_is_made_says_that(grade: Grade, right: str) -> None:
+def test_a_run_that_ends_in_a_public_case_or_while_loading_says_so(
+    grade: Grade, right: str
+) -> None:
     endless = right.replace("        self.eps = eps", "        while True: pass")
     said = message(grade(endless, limits={"cpu_seconds": 1.0}))
     assert "It was running __init__ in a public case of the group “Public examples”" in said
@@ -102,7 +102,7 @@ ON_AND_ON = {
 
 
 @pytest.mark.parametrize("name", ON_AND_ON)
-def test_a_program_that_only_wants_memory_ends_by_the_memory_limit_and_not_by_time(
+def test_a_program_that_only_allocates_hits_the_memory_limit_not_the_time_limit(
     name: str, grade: Grade, right: str
 ) -> None:
     graded = grade("import sys\n" + in_forward(right, ON_AND_ON[name], KEPT))
@@ -112,9 +112,7 @@ def test_a_program_that_only_wants_memory_ends_by_the_memory_limit_and_not_by_ti
     assert "forward" in message(graded)
 
 
-def test_memory_that_is_wanted_in_one_large_case_costs_that_group_only(
-    grade: Grade, right: str
-) -> None:
+def test_too_much_memory_in_one_large_case_costs_only_that_group(grade: Grade, right: str) -> None:
     outer = in_forward(right, "_ = np.empty((x.shape[-1],) * 2) if x.shape[-1] > 16000 else 0")
     graded = grade(outer)
     assert graded.outcome == "memory_limit"
@@ -123,7 +121,7 @@ def test_memory_that_is_wanted_in_one_large_case_costs_that_group_only(
 
 # --- exceptions and files that cannot be loaded --------------------------------------------------
 @pytest.mark.parametrize("raised", ["ValueError", "KeyboardInterrupt", "SystemExit"])
-def test_an_exception_that_cannot_say_itself_is_reported_with_type_and_line(
+def test_an_exception_without_a_usable_str_is_reported_by_type_and_line(
     raised: str, grade: Grade, right: str
 ) -> None:
     wordless = f"\n\nclass Wordless(Exception):\n    def __str__(self):\n        raise {raised}\n"
@@ -142,7 +140,7 @@ def test_an_exception_that_cannot_say_itself_is_reported_with_type_and_line(
         ("x = 1\n\tif x:\n        pass\n", "IndentationError", 2),
     ],
 )
-def test_a_file_that_is_no_python_was_loaded_and_never_run(
+def test_a_file_that_is_not_python_fails_while_loading(
     source: str, error: str, line: int, grade: Grade
 ) -> None:
     seen: list[Phase] = []
@@ -160,13 +158,13 @@ def test_a_file_that_is_no_python_was_loaded_and_never_run(
 
 # --- output and repeated results -----------------------------------------------------------------
 @pytest.mark.parametrize(("number", "name"), [(11, "SIGSEGV"), (40, "40"), (64, "SIGRTMAX")])
-def test_any_signal_that_ended_a_program_is_said(number: int, name: str) -> None:
+def test_any_signal_that_ended_a_program_is_reported(number: int, name: str) -> None:
     stop = crash_stop(RunResult(signal=number), {"memory_megabytes": 512.0})
     assert stop.outcome == "runtime_error"
     assert stop.message == f"The program was ended by the signal {name}."
 
 
-def test_the_limits_of_what_is_printed_are_said_as_they_are(grade: Grade) -> None:
+def test_limits_on_output_are_stated_exactly(grade: Grade) -> None:
     graded = grade("while True: print('y' * 1000)\n")
     assert graded.outcome == "output_limit"
     assert graded.report.failure is not None
@@ -179,7 +177,7 @@ def test_the_limits_of_what_is_printed_are_said_as_they_are(grade: Grade) -> Non
 
 
 @pytest.mark.parametrize("spread", ["0.1", "1e-9"])
-def test_noise_is_said_to_be_noise(spread: str, grade: Grade, right: str) -> None:
+def test_results_that_never_repeat_are_called_so(spread: str, grade: Grade, right: str) -> None:
     noisy = right.replace(
         "return (self.xhat", f"return (np.random.default_rng().normal(1, {spread}) * self.xhat"
     )

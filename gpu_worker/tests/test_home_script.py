@@ -85,7 +85,7 @@ def test_home_and_platform_agree_on_stored_submissions(slug: str, zygote: Zygote
     assert outcomes == {True, False}
 
 
-def test_it_runs_alone_with_numpy_and_says_it_all(tmp_path: Path) -> None:
+def test_it_needs_only_numpy_and_reports_every_case(tmp_path: Path) -> None:
     check = tmp_path / "check_rmsnorm.py"
     check.write_text(home_script("rmsnorm", "numpy"), encoding="utf-8")
     submissions = get("rmsnorm").folder / "submissions"
@@ -121,7 +121,7 @@ def test_it_runs_alone_with_numpy_and_says_it_all(tmp_path: Path) -> None:
     assert "not available on the platform" not in text
 
 
-def test_it_holds_no_hidden_case_and_nothing_of_ours() -> None:
+def test_it_contains_no_hidden_case_and_imports_nothing_of_ours() -> None:
     text = home_script("rmsnorm", "numpy")
     assert "gpu_worker" not in text
     assert "import numpy" in text
@@ -129,6 +129,6 @@ def test_it_holds_no_hidden_case_and_nothing_of_ours() -> None:
         assert f"'{plan}'" not in text
 
 
-def test_there_is_none_for_a_track_without_one() -> None:
+def test_a_track_without_a_script_has_none() -> None:
     with pytest.raises(LookupError):
         home_script("rmsnorm", "cupy")

@@ -42,7 +42,7 @@ def sent_for(value: ArrayValue, array: Any) -> Frame:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_one_bit_makes_the_difference(layout: str, dtype: type[np.generic]) -> None:
+def test_a_single_changed_bit_is_noticed(layout: str, dtype: type[np.generic]) -> None:
     values = np.array([[1.5, np.nan, -0.0], [np.inf, 2.0, 3.0]], dtype)
     value = (
         ArrayValue(values[:1], layout, (2, 3))
@@ -70,14 +70,14 @@ def test_another_shape_or_dtype_over_the_same_bytes_is_a_change(change: str) -> 
     assert sent_for(value, array).kind is FrameKind.ARRAY
 
 
-def test_what_the_case_filled_in_is_what_was_given() -> None:
+def test_an_array_refilled_by_the_case_counts_as_given() -> None:
     one, two = np.zeros(3, np.float32), np.ones(3, np.float32)
     given = (ArrayValue(one, "contiguous", (3,)), ArrayValue(two, "contiguous", (3,)))
     case = CaseScript((Operation("fill", 0, "x", 1),), given)
     assert [list(content) for content in last_contents(case)] == [[1, 1, 1], [1, 1, 1]]
 
 
-def test_only_an_input_may_be_said_to_be_as_it_was_given() -> None:
+def test_only_inputs_may_be_reported_as_unchanged() -> None:
     cases = public_cases(get("rmsnorm"))[:1]
     result = next(n for n, op in enumerate(cases[0].script.operations) if op.send)
     calls = [

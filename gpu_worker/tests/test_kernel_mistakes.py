@@ -75,7 +75,7 @@ def tree() -> list[float]:
     return places
 
 
-def test_each_thread_has_its_own_elements() -> None:
+def test_elements_are_distributed_over_threads() -> None:
     np.testing.assert_array_equal(own(Threads(64))(ROW), as_columns(own_sums()))
     pairs = own(Threads(64, 2))(ROW)
     np.testing.assert_array_equal(pairs, as_columns(own_sums(2), 2))
@@ -86,7 +86,7 @@ def test_each_thread_has_its_own_elements() -> None:
     np.testing.assert_array_equal(own(Threads(64, 0))(ROW), pieces)
 
 
-def test_some_threads_are_left_out() -> None:
+def test_sums_that_leave_out_some_threads() -> None:
     sums = own_sums()
     block = Threads(64)
     np.testing.assert_array_equal(of_warps(block, slice(0, 1))(ROW), [sum(sums[:32])])
@@ -100,19 +100,19 @@ def test_some_threads_are_left_out() -> None:
         np.testing.assert_array_equal(found, as_columns(exchanged))
 
 
-def test_one_sum_is_another_for_all() -> None:
+def test_one_sum_replaced_for_all_threads() -> None:
     assert times(4)(ROW) == 4 * ROW.sum()
     assert of_first_elements(64)(ROW) == ROW[:64].sum()
     assert for_mean_over(lambda dim: 256)(ROW) / 150 == pytest.approx(ROW.sum() / 256, rel=1e-15)
 
 
-def test_a_variable_of_the_first_thread_is_another_in_the_rest() -> None:
+def test_a_variable_only_right_in_the_first_thread() -> None:
     held = held_by_first_thread(Threads(64), 0.0)(ROW)
     assert {j for j in range(150) if held[j]} == {0, 64, 128}
     assert held[64] == ROW.sum()
 
 
-def test_the_sum_stays_in_one_thread_in_each_way() -> None:
+def test_a_sum_that_stays_in_one_thread() -> None:
     expected = [
         tree(),
         *(
@@ -131,7 +131,7 @@ def test_the_sum_stays_in_one_thread_in_each_way() -> None:
 
 @pytest.mark.parametrize("count", BLOCKS)
 @pytest.mark.parametrize("shape", [(0, 3), (2, 0, 5), (2, 3, 40)])
-def test_batches_of_any_shape_may_be_empty(count: int, shape: tuple[int, ...]) -> None:
+def test_batches_of_any_rank_may_be_empty(count: int, shape: tuple[int, ...]) -> None:
     threads = Threads(count)
     for total in (own(threads), without_step(threads, 16), *left_in_one_thread(threads)):
         assert total(np.ones(shape)).shape[:-1] == shape[:-1]
@@ -160,7 +160,7 @@ IDS = {
         ("layernorm_fused_forward", {"own-sum-only", "padding-in-variance"}),
     ],
 )
-def test_each_is_named_alone_and_on_the_track_of_kernels_only(slug: str, ids: set[str]) -> None:
+def test_each_is_named_alone_and_only_on_the_cupy_track(slug: str, ids: set[str]) -> None:
     exercise = get(slug)
     cases = drawn(exercise, 11)
     mistakes = one_of_each(slug)

@@ -17,14 +17,14 @@ def every(kind: str, track: Track) -> list[Stored]:
 
 @pytest.mark.parametrize("track", [Track.NUMPY, Track.CUPY])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_outcome_mistake_and_finding_is_in_a_usual_run(kind: str, track: Track) -> None:
+def test_a_usual_run_covers_every_outcome_mistake_and_finding(kind: str, track: Track) -> None:
     items = every(kind, track)
     usual = [param.values[0] for param in each_or_long(items) if not param.marks]
     assert 0 < len(usual) < len(items)
     assert set().union(*map(facets, usual)) == set().union(*map(facets, items))
 
 
-def test_no_program_is_taken_that_adds_nothing() -> None:
+def test_no_program_in_a_usual_run_is_redundant() -> None:
     chosen = one_of_each(every("wrong", Track.NUMPY))
     seen: set[object] = set()
     for item in chosen:
@@ -32,7 +32,7 @@ def test_no_program_is_taken_that_adds_nothing() -> None:
         seen |= facets(item)
 
 
-def test_before_a_release_all_are_taken() -> None:
+def test_a_release_run_takes_all_programs() -> None:
     items = every("wrong", Track.CUPY)
     assert [param.id for param in each_or_long(items)] == [item.id for item in items]
 

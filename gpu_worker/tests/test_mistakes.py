@@ -69,7 +69,7 @@ def test_each_variant_fails_and_is_named_alone(slug: str, known: KnownMistake) -
     assert [mistake.id for mistake in diagnose(exercise, runs)] == [known.id]
 
 
-def test_only_pairs_that_change_what_is_wrong_are_tried() -> None:
+def test_only_pairs_that_change_the_wrong_results_are_tried() -> None:
     exercise = get("layernorm")
     known = {each.id: each for each in bank("layernorm") if each.variant}
     runs = rehearse(exercise, known["dbeta-mean"].submission, 11, cases=once_drawn("layernorm", 11))
@@ -92,7 +92,7 @@ class Clock:
 
 
 @pytest.mark.parametrize(("seconds", "is_named"), [(3, False), (10_000, True)])
-def test_where_the_time_runs_out_nothing_is_named(seconds: int, is_named: bool) -> None:
+def test_no_mistake_is_named_if_time_runs_out(seconds: int, is_named: bool) -> None:
     exercise = get("rmsnorm")
     # It stands far behind in the bank, and another one before it may explain the same numbers.
     known = [known for known in bank("rmsnorm") if known.variant][-1]
@@ -103,7 +103,7 @@ def test_where_the_time_runs_out_nothing_is_named(seconds: int, is_named: bool) 
     assert time_left.ran_out is not is_named
 
 
-def test_the_search_has_one_second_of_the_processor_and_the_report_says_what_that_means() -> None:
+def test_the_search_has_one_second_of_processor_time_and_the_report_says_so() -> None:
     assert SEARCH_SECONDS == 1.0
     notes = outcome_notes(Outcome.WRONG_ANSWER, None, [], [], cut_short=True)
     assert len(notes) == 1
@@ -233,9 +233,7 @@ def test_a_default_eps_is_named_beside_float16_arithmetic(grade: Grade) -> None:
     ]
 
 
-def test_a_default_eps_that_nobody_knows_is_not_taken_for_lost_digits(
-    grade: Grade, right: str
-) -> None:
+def test_an_unknown_default_eps_is_not_taken_for_lost_digits(grade: Grade, right: str) -> None:
     # It is off by less than float32 is exact to, in one case alone.
     assert made("rmsnorm", ("eps=1e-6", "eps=1.1e-6"), right, grade) == []
 
@@ -269,7 +267,7 @@ def lane_by_lane(x: Any) -> Any:
 
 @pytest.mark.parametrize("total", [one_after_the_other, lane_by_lane])
 @pytest.mark.parametrize("seed", [11, 29, 31])
-def test_a_variance_in_one_pass_is_named_in_whatever_order_it_is_added_up(
+def test_a_one_pass_variance_is_named_in_any_order_of_summation(
     total: Callable[[Any], Any], seed: int
 ) -> None:
     exercise = get("layernorm")
@@ -278,7 +276,7 @@ def test_a_variance_in_one_pass_is_named_in_whatever_order_it_is_added_up(
     assert [mistake.id for mistake in diagnose(exercise, runs)] == ["one-pass-variance"]
 
 
-def test_a_mean_that_lost_its_digits_is_no_variance_in_one_pass() -> None:
+def test_a_mean_that_lost_digits_is_not_called_a_one_pass_variance() -> None:
     exercise = get("layernorm")
 
     class CoarseMean(reference_class(exercise)):  # type: ignore[misc]
@@ -292,7 +290,7 @@ def test_a_mean_that_lost_its_digits_is_no_variance_in_one_pass() -> None:
     assert "one-pass-variance" not in named
 
 
-def test_where_right_formulas_are_off_by_a_few_hundred_units_digits_are_lost() -> None:
+def test_correct_formulas_off_by_a_few_hundred_units_lost_digits() -> None:
     exercise = get("softmax_cross_entropy")
     case = next(
         case
@@ -317,7 +315,7 @@ def test_where_right_formulas_are_off_by_a_few_hundred_units_digits_are_lost() -
     assert diagnosed((1.0, 0.5)) == (False, [])
 
 
-def test_where_digits_are_lost_matters_not(grade: Grade, right: str) -> None:
+def test_lost_digits_are_recognised_wherever_they_are_lost(grade: Grade, right: str) -> None:
     for change in [
         ("np.mean(wide * wide", "np.mean((wide * wide).astype(np.float32)"),
         ("d = dout.astype(np.float64)", "d = dout.astype(np.float32)"),
@@ -325,7 +323,7 @@ def test_where_digits_are_lost_matters_not(grade: Grade, right: str) -> None:
         assert made("rmsnorm", change, right, grade) == ["float32-inside"]
 
 
-def test_dout_that_is_scaled_in_place_is_named_though_a_broadcast_one_raises(
+def test_scaling_dout_in_place_is_named_though_a_broadcast_one_raises(
     grade: Grade, right: str
 ) -> None:
     change = (
@@ -335,7 +333,7 @@ def test_dout_that_is_scaled_in_place_is_named_though_a_broadcast_one_raises(
     assert made("rmsnorm", change, right, grade) == ["dout-modified"]
 
 
-def test_every_input_that_is_changed_is_named(grade: Grade, right: str) -> None:
+def test_every_changed_input_is_named(grade: Grade, right: str) -> None:
     line = "        g = d * self.gamma"
     both = f"{line}\n        self.gamma *= 2\n        dout[...] = 0"
     assert set(made("rmsnorm", (line, both), right, grade)) == {"dout-modified", "gamma-modified"}

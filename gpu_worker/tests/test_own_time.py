@@ -48,7 +48,7 @@ def proc(tmp_path: Path) -> Iterator[Proc]:
     os.close(made.descriptor)
 
 
-def test_what_waits_for_its_turn_uses_up_nothing(proc: Proc) -> None:
+def test_waiting_to_be_scheduled_costs_no_time(proc: Proc) -> None:
     own = OwnTime(proc.descriptor)
     for _ in range(1_000):
         own.look(0.1, excused=False)
@@ -58,7 +58,7 @@ def test_what_waits_for_its_turn_uses_up_nothing(proc: Proc) -> None:
     assert (own.computed, own.waited, own.waits_mostly) == (pytest.approx(0.4), 0.0, False)
 
 
-def test_what_sleeps_uses_up_what_it_sleeps_but_not_what_the_judge_lets_it_wait(proc: Proc) -> None:
+def test_sleeping_costs_time_but_waiting_for_the_judge_does_not(proc: Proc) -> None:
     own = OwnTime(proc.descriptor)
     proc.set("S", 0.04)
     own.look(0.1, excused=False)
@@ -72,7 +72,7 @@ def test_what_sleeps_uses_up_what_it_sleeps_but_not_what_the_judge_lets_it_wait(
     assert own.seconds == pytest.approx(0.1)
 
 
-def test_without_a_look_the_clock_is_all_there_is(tmp_path: Path) -> None:
+def test_without_samples_only_the_clock_counts(tmp_path: Path) -> None:
     descriptor = os.open(tmp_path, os.O_RDONLY)
     own = OwnTime(descriptor)
     os.close(descriptor)
@@ -91,7 +91,7 @@ class Never:
     ("state", "computed", "ending"),
     [("R", 0.0, "starved"), ("S", 0.0, "timed_out"), ("R", 9.0, "timed_out")],
 )
-def test_the_clock_ends_a_run_but_is_no_verdict_on_it(
+def test_the_clock_ends_a_run_but_decides_no_verdict(
     state: str, computed: float, ending: str, proc: Proc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hours = iter(range(0, 10**9, 3600))
@@ -108,7 +108,7 @@ def test_the_clock_ends_a_run_but_is_no_verdict_on_it(
     assert found == ending
 
 
-def test_a_judge_that_hangs_up_ends_a_run(proc: Proc) -> None:
+def test_a_run_ends_when_the_judge_hangs_up(proc: Proc) -> None:
     nothing, end = os.pipe()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
@@ -127,7 +127,7 @@ BUSY = RunResult(ending="timed_out", wall_seconds=30.0, cpu_seconds=9.9, waited_
 
 
 @pytest.mark.parametrize("track", ["numpy", "cupy"])
-def test_a_starved_program_has_no_verdict_and_others_are_told_what_they_did(track: str) -> None:
+def test_a_starved_program_has_no_verdict_and_a_slow_one_is_told(track: str) -> None:
     exercise = get("rmsnorm")
     cases, limits = casegen.public_cases(exercise), exercise.limits_for(track)
     starved, asleep, busy = (
@@ -147,13 +147,13 @@ def test_a_starved_program_has_no_verdict_and_others_are_told_what_they_did(trac
     assert busy.measured == "10.10 s"
 
 
-def test_nor_has_a_starved_run_an_outcome() -> None:
+def test_a_starved_run_has_no_outcome() -> None:
     stop = running._program_stop(STARVED, CODE_LIMITS)
     assert stop is not None
     assert running._ran("", stop, STARVED, CODE_LIMITS, 0.0)[0] == "not_run"
 
 
-def test_a_report_counts_though_its_sender_left_a_word_of_the_judge_unread() -> None:
+def test_a_report_counts_even_if_its_sender_left_a_message_unread() -> None:
     status, supervisor_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     report = {"setup_error": "", "ending": "ended", "exit_code": 3, "signal": None}
     measures = ("setup_seconds", "wall_seconds", "cpu_seconds", "waited_seconds", "peak_kilobytes")

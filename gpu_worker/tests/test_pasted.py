@@ -67,7 +67,7 @@ def found(source: str) -> list[tuple[str, int, int]]:
         ("<!DOCTYPE html>\n<p>", "document", 1, 1),
     ],
 )
-def test_what_was_pasted_is_told_with_its_place(
+def test_pasted_text_is_reported_with_its_place(
     source: str, kind: str, line: int, column: int
 ) -> None:
     assert found(source)[0] == (kind, line, column)
@@ -89,12 +89,12 @@ def test_what_was_pasted_is_told_with_its_place(
         "def f():\r\n    return 1\r\n",
     ],
 )
-def test_what_python_takes_is_no_finding_and_nothing_to_repair(source: str) -> None:
+def test_valid_python_has_no_findings_and_needs_no_repair(source: str) -> None:
     assert found(source) == []
     assert repaired(source) is None
 
 
-def test_a_bidirectional_control_is_warned_of_wherever_it_stands() -> None:
+def test_bidirectional_controls_are_warned_of_anywhere() -> None:
     (finding,) = recognise("x = 1\n# access \u202e# reversed \u202c\n")
     assert (finding.kind, finding.severity, finding.line, finding.column) == (
         "bidi",
@@ -137,7 +137,7 @@ def test_a_message_names_the_character_its_places_and_what_to_do() -> None:
         ),
     ],
 )
-def test_what_is_certain_is_repaired(source: str, program: str) -> None:
+def test_certain_cases_are_repaired(source: str, program: str) -> None:
     repair = repaired(source)
     assert repair is not None
     assert repair.text == program
@@ -156,11 +156,11 @@ def test_what_is_certain_is_repaired(source: str, program: str) -> None:
         '{"cells": [{"cell_type": "code", "source": ["x = 1',
     ],
 )
-def test_what_is_not_certain_is_left_to_its_author(source: str) -> None:
+def test_uncertain_cases_are_left_to_the_author(source: str) -> None:
     assert repaired(source) is None
 
 
-def test_what_is_too_large_is_a_notebook_or_nothing() -> None:
+def test_large_texts_are_only_checked_for_notebooks() -> None:
     text = "#" * 70_000
     assert repaired(f"```\n{text}\n```\n") is None
     cell = '{"cells": [{"cell_type": "code", "outputs": ["%s"], "source": "%s"}]}'
@@ -168,7 +168,7 @@ def test_what_is_too_large_is_a_notebook_or_nothing() -> None:
     assert repaired(cell % ("", text)) is None
 
 
-def test_spaces_and_what_cannot_be_seen_are_repaired_in_a_refused_source_alone() -> None:
+def test_spaces_and_invisible_characters_are_repaired_only_in_a_refused_source() -> None:
     source = "def f():\n\u00a0 \u00a0 return '\u00a0'\u200b  # \u00a0\n"
     assert repaired(source) is None
     repair = repaired(source, characters=True)
@@ -176,7 +176,7 @@ def test_spaces_and_what_cannot_be_seen_are_repaired_in_a_refused_source_alone()
     assert repair.text == "def f():\n    return '\u00a0'  # \u00a0\n"
 
 
-def test_a_kernels_characters_are_told_and_its_comments_are_its_own() -> None:
+def test_characters_are_reported_in_kernels_but_not_in_their_comments() -> None:
     source = (
         'k = cp.RawKernel(r"""\nextern "C" __global__ void f(float *x) { // \u2013 \u201c\n'
         '  x[0] =\u00a0x[1] \u2013 1;\n}""", "f")\nt = "\u2013"\n'
@@ -191,7 +191,7 @@ def test_a_kernels_characters_are_told_and_its_comments_are_its_own() -> None:
 @given(
     st.text(alphabet="ab \n\t#'\"`~>.%!&;()[]{}:\\1\u00a0\u200b\u202e\u201c\u2019In", max_size=60)
 )
-def test_any_text_has_findings_within_it_or_none(source: str) -> None:
+def test_findings_lie_within_any_text(source: str) -> None:
     lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for finding in recognise(source, "SyntaxError", 1):
         assert 1 <= finding.line <= len(lines)
@@ -215,7 +215,7 @@ def test_any_text_has_findings_within_it_or_none(source: str) -> None:
     ],
 )
 @pytest.mark.parametrize("problem", ["SyntaxError", "CompileException"])
-def test_the_work_does_not_grow_faster_than_the_source(text: str, problem: str) -> None:
+def test_the_work_is_linear_in_the_source(text: str, problem: str) -> None:
     """What takes the square of the length would not come to an end here."""
     assert len(recognise(text, problem, 1)) <= 12
     repaired(text, characters=True)

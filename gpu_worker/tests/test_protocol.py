@@ -20,7 +20,7 @@ JOB: dict[str, Any] = {
 }
 
 
-def test_a_job_survives_the_way() -> None:
+def test_a_job_survives_the_round_trip() -> None:
     job = GradeJob.from_message(JOB)
     assert GradeJob.from_message(job.to_message()) == job
     assert job.to_message() == {**JOB, "kind": "functional"}
@@ -52,7 +52,7 @@ def test_a_job_that_is_not_exactly_right_is_refused(change: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize("message", [None, 1, "junk", [], {}, [JOB]], ids=str)
-def test_what_is_no_message_is_refused(message: object) -> None:
+def test_invalid_messages_are_refused(message: object) -> None:
     with pytest.raises(ProtocolError):
         GradeJob.from_message(message)
 

@@ -65,13 +65,13 @@ def test_a_difference_by_its_units_is_the_error_of_the_verdict(public: list[Judg
         assert result.limit == worst.limit
 
 
-def test_of_hidden_cases_nothing_is_kept() -> None:
+def test_nothing_is_kept_of_hidden_cases() -> None:
     hidden = [judged(case) for case in hidden_cases(RMSNORM, 1)[:3]]
     assert all(item.played.results for item in hidden)
     assert kept(hidden) == []
 
 
-def test_what_cannot_be_compared_is_left_out(public: list[JudgedCase]) -> None:
+def test_results_that_cannot_be_compared_are_left_out(public: list[JudgedCase]) -> None:
     y = public[1].played.results[0]
     broken = y.copy()
     broken[0, 0] = np.nan

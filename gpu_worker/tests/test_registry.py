@@ -30,7 +30,7 @@ def bank(slug: str) -> list[KnownMistake]:
     return list(get(slug).module("mistakes").MISTAKES)
 
 
-def test_what_comes_with_learnml_is_there_with_its_tracks() -> None:
+def test_shipped_exercises_are_registered_with_their_tracks() -> None:
     assert set(slugs()) >= SHIPPED.keys()
     for slug, one in SHIPPED.items():
         assert (get(slug).class_name, get(slug).tracks) == (one.class_name, one.tracks)
@@ -42,7 +42,7 @@ def test_limits_carry_their_unit() -> None:
     assert get("rmsnorm").limits["wall_seconds"] == 10
 
 
-def test_an_unknown_exercise_and_an_unknown_track_say_what_there_is() -> None:
+def test_an_unknown_exercise_or_track_is_reported_with_alternatives() -> None:
     with pytest.raises(UnknownExerciseError, match="rmsnorm"):
         get("no_such_exercise")
     with pytest.raises(LookupError, match="numpy"):

@@ -20,7 +20,7 @@ from gpu_worker.tests.conftest import Grade
 from gpu_worker.worker.running import run_public_cases
 
 
-def test_output_of_loading_and_of_public_cases_is_shown_of_hidden_cases_not(
+def test_output_is_shown_for_loading_and_public_cases_but_not_hidden_ones(
     grade: Grade, right: str
 ) -> None:
     source = right.replace(
@@ -90,9 +90,7 @@ def test_the_name_of_a_type_or_dtype_carries_no_value_of_a_hidden_case(
     assert "In a hidden case" in graded.report.failure.message
 
 
-def test_a_hidden_case_shows_one_element_and_no_other_of_its_numbers(
-    grade: Grade, right: str
-) -> None:
+def test_a_hidden_case_shows_a_single_element_and_no_other_number(grade: Grade, right: str) -> None:
     graded = grade(
         right.replace("self.xhat * self.gamma)", "self.xhat * self.gamma * (x.size < 13))")
     )
@@ -140,14 +138,14 @@ def test_a_files_habits_do_not_matter(grade: Grade, right: str) -> None:
     assert grade("# -*- coding: latin-1 -*-\n\u03b5 = 1\n" + right).outcome == "accepted"
 
 
-def test_text_that_is_no_unicode_is_refused_with_advice(grade: Grade) -> None:
+def test_text_that_is_not_unicode_is_refused_with_advice(grade: Grade) -> None:
     graded = grade("# \udcff\n")
     assert graded.outcome == "contract_error"
     assert graded.report.failure is not None
     assert "UTF-8" in graded.report.failure.message
 
 
-def test_too_long_a_source_is_refused_by_its_bytes(grade: Grade, right: str) -> None:
+def test_a_source_is_limited_in_bytes(grade: Grade, right: str) -> None:
     graded = grade(right + "# " + "\u03b5" * 33_000)
     assert graded.outcome == "contract_error"
     assert graded.report.failure is not None
@@ -162,7 +160,7 @@ def test_forward_alone_earns_its_groups(grade: Grade, right: str) -> None:
     assert graded.score == pytest.approx(0.2)
 
 
-def test_what_was_passed_before_a_limit_counts_and_what_was_not_run_is_open(
+def test_groups_passed_before_a_limit_count_and_the_rest_stay_open(
     grade: Grade, right: str
 ) -> None:
     endless = right.replace(
@@ -197,7 +195,7 @@ def test_all_cases_must_pass_for_acceptance_however_rare_the_fault(
     ("severity", "said"),
     [("error", []), ("warning", ["What is warned of may."]), ("note", ["a rare one, or several."])],
 )
-def test_a_wrong_answer_without_a_name_points_to_what_was_warned_of(
+def test_an_unnamed_wrong_answer_points_to_the_warnings(
     severity: Literal["error", "warning", "note"], said: list[str]
 ) -> None:
     finding = Finding(
@@ -256,11 +254,11 @@ def test_public_only_runs_the_public_cases_only(grade: Grade, right: str) -> Non
         (b"50%\r100%\n", "50%100%\n"),
     ],
 )
-def test_text_of_a_program_is_freed_of_control_characters(raw: bytes | str, clean: str) -> None:
+def test_control_characters_are_removed_from_output(raw: bytes | str, clean: str) -> None:
     assert clean_text(raw) == clean
 
 
-def test_the_name_of_a_method_is_freed_of_control_characters(
+def test_control_characters_are_removed_from_method_names(
     grade: Grade, zygote: Zygote, right: str
 ) -> None:
     source = right + (

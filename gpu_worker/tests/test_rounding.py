@@ -47,7 +47,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
         ("softmax_cross_entropy", "probabilities"),
     ],
 )
-def test_a_factor_on_one_term_is_no_lost_digit(slug: str, name: str) -> None:
+def test_a_factor_on_one_term_is_not_called_lost_digits(slug: str, name: str) -> None:
     step = step_of(slug, name)
     assert named(slug, {name: lambda *arguments: step(*arguments) * FACTOR}) == []
 
@@ -77,20 +77,20 @@ def test_a_factor_on_one_term_is_no_lost_digit(slug: str, name: str) -> None:
         ),
     ],
 )
-def test_a_factor_on_a_term_that_is_no_step_is_no_lost_digit(
+def test_a_factor_on_a_term_that_is_not_a_step_is_not_called_lost_digits(
     slug: str, name: str, step: Step
 ) -> None:
     assert named(slug, {name: step}) == []
 
 
 @pytest.mark.usefixtures("alone")
-def test_a_summand_on_one_term_is_no_lost_digit() -> None:
+def test_a_constant_added_to_one_term_is_not_called_lost_digits() -> None:
     step = step_of("layernorm", "projection")
     assert named("layernorm", {"projection": lambda *arguments: step(*arguments) + 1e-8}) == []
 
 
 @pytest.mark.usefixtures("alone")
-def test_two_factors_at_once_are_no_lost_digits() -> None:
+def test_two_factors_at_once_are_not_called_lost_digits() -> None:
     weighted, mean = step_of("layernorm", "weighted"), step_of("layernorm", "mean_gradient")
     steps: dict[str, Step] = {
         "weighted": lambda *arguments: weighted(*arguments) * FACTOR,
@@ -118,7 +118,7 @@ def test_one_term_that_is_rounded_to_float32_is_named(slug: str, name: str) -> N
     assert named(slug, {name: rounded}) == ["float32-inside"]
 
 
-def test_a_number_that_a_rows_rounding_explains_has_no_name() -> None:
+def test_an_error_explained_by_a_rows_rounding_has_no_name() -> None:
     # The judge looks at each number's own terms; a mistake is granted the largest of the row.
     scale = step_of("rmsnorm", "scale")
 

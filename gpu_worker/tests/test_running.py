@@ -77,7 +77,7 @@ def test_output_is_cut_and_cleaned(zygote: Zygote) -> None:
     assert report.output_dropped_bytes > 30_000
 
 
-def test_a_program_is_behind_the_walls_of_a_grading(zygote: Zygote) -> None:
+def test_a_program_runs_behind_the_walls_of_a_grading(zygote: Zygote) -> None:
     source = (
         "import os, socket\n"
         "for act in (lambda: socket.socket(), os.fork, lambda: os.listdir('/root'),\n"
@@ -143,7 +143,7 @@ def test_a_file_that_cannot_be_loaded_runs_no_case(zygote: Zygote) -> None:
         ('{"cells": [{"cell_type": "code", "source": ["x"]}]}', "notebook", "Jupyter"),
     ],
 )
-def test_a_verdict_and_a_run_say_what_was_pasted_and_what_to_do(
+def test_verdicts_and_runs_report_pasted_text_and_what_to_do(
     zygote: Zygote, source: str, kind: str, says: str
 ) -> None:
     graded = grade_source("rmsnorm", "numpy", source, Options(cases="public"), zygote=zygote).report
@@ -154,7 +154,7 @@ def test_a_verdict_and_a_run_say_what_was_pasted_and_what_to_do(
         assert says in report.failure.message
 
 
-def test_a_program_with_bidirectional_controls_runs_and_is_warned_of_them(zygote: Zygote) -> None:
+def test_a_program_with_bidirectional_controls_runs_with_a_warning(zygote: Zygote) -> None:
     outcome, report = run_program("x = 1  # \u202e\nprint('\u00a0\u2013\u201c')\n", zygote)
     assert (outcome, report.output) == ("completed", "\u00a0\u2013\u201c\n")
     assert [(finding.kind, finding.severity) for finding in report.pasted] == [("bidi", "warning")]
@@ -202,7 +202,7 @@ def test_public_cases_of_the_cupy_track_build_their_kernels(
     assert report.limits == exercise.limits_for(Track.CUPY)
 
 
-def test_a_kernel_that_is_wrong_is_told_with_its_line(zygote: Zygote, kernel_source: str) -> None:
+def test_a_defective_kernel_is_reported_with_its_line(zygote: Zygote, kernel_source: str) -> None:
     assert kernel_source.count("__syncthreads();") > 1
     wrong = kernel_source.replace("__syncthreads();", "")
     outcome, report = run_public_cases(get("rmsnorm"), wrong, zygote, Track.CUPY)
@@ -217,9 +217,7 @@ PARTED = "if (threadIdx.x < 4) __syncthreads(); else\n__syncthreads();"
 """Threads wait for each other at two barriers, and nobody can go on."""
 
 
-def test_a_kernel_that_was_stopped_says_first_what_was_wrong(
-    zygote: Zygote, kernel_source: str
-) -> None:
+def test_a_stopped_kernel_reports_its_defect_first(zygote: Zygote, kernel_source: str) -> None:
     wrong = kernel_source.replace("__syncthreads();", PARTED)
     outcome, report = run_public_cases(get("rmsnorm"), wrong, zygote, Track.CUPY)
     assert outcome is RunOutcome.RUNTIME_ERROR
@@ -229,7 +227,7 @@ def test_a_kernel_that_was_stopped_says_first_what_was_wrong(
     assert "Your code raised CUDADriverError in forward." in failure.message
 
 
-def test_cupy_is_not_there_for_public_cases_of_the_numpy_track(
+def test_cupy_is_absent_in_public_cases_of_the_numpy_track(
     zygote: Zygote, kernel_source: str
 ) -> None:
     outcome, _ = run_public_cases(get("rmsnorm"), kernel_source, zygote)
@@ -284,13 +282,13 @@ def test_a_run_is_announced_and_answered_under_its_lease(sent: list[RunUpdate]) 
     assert sent[1].report.output == "1\n"
 
 
-def test_a_run_that_nobody_waits_for_is_left_out(sent: list[RunUpdate]) -> None:
+def test_a_run_that_nobody_waits_for_is_skipped(sent: list[RunUpdate]) -> None:
     tasks.run.run(job(expires_at=time.time() - 1))
     assert sent == []
 
 
 @pytest.mark.parametrize("message", [None, [], {}, {"run": "r1", "lease": "l1"}], ids=str)
-def test_what_is_no_run_is_dropped(message: object, sent: list[RunUpdate]) -> None:
+def test_invalid_runs_are_dropped(message: object, sent: list[RunUpdate]) -> None:
     tasks.run.run(message)
     assert sent == []
 
@@ -304,7 +302,7 @@ def test_what_is_no_run_is_dropped(message: object, sent: list[RunUpdate]) -> No
     ],
     ids=str,
 )
-def test_what_this_worker_cannot_run_is_said_to_be_our_fault(
+def test_runs_that_this_worker_cannot_do_are_our_fault(
     fields: dict[str, Any], sent: list[RunUpdate]
 ) -> None:
     tasks.run.run(job(**fields))

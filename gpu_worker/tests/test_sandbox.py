@@ -102,12 +102,12 @@ def test_runners_do_not_draw_the_same_random_numbers(grade: Grade) -> None:
     assert len({printed(grade, code)[0] for _ in range(3)}) == 3
 
 
-def test_a_usual_import_works_whoever_may_read_the_interpreter(grade: Grade) -> None:
+def test_usual_imports_work_even_if_the_interpreter_is_unreadable(grade: Grade) -> None:
     code = "import cmath, json, decimal, unicodedata, numpy.linalg, numpy.testing; print('ok')"
     assert printed(grade, code) == ["ok"]
 
 
-def test_what_a_numerical_program_does_works(grade: Grade) -> None:
+def test_usual_numerical_code_works(grade: Grade) -> None:
     code = """
 import ctypes, datetime, decimal, tempfile, threading, time, uuid
 import numpy as np
@@ -151,7 +151,7 @@ def test_an_aborting_program_is_ended_by_a_signal(grade: Grade) -> None:
 
 
 # --- limits --------------------------------------------------------------------------------------
-def test_the_wall_limit_ends_what_sleeps(grade: Grade) -> None:
+def test_the_wall_limit_ends_a_sleeping_program(grade: Grade) -> None:
     graded = grade("import time\ntime.sleep(3600)\n", limits={"wall_seconds": 1.0})
     assert graded.outcome == "time_limit"
     assert graded.report.failure is not None
@@ -176,9 +176,7 @@ def test_the_memory_limit_is_reported_with_limit_and_measure(grade: Grade) -> No
     assert 50 < int(graded.report.failure.measured.split()[0]) <= 256
 
 
-def test_output_beyond_what_is_kept_is_counted_and_far_beyond_ends_the_run(
-    grade: Grade, right: str
-) -> None:
+def test_excess_output_is_counted_and_far_too_much_ends_the_run(grade: Grade, right: str) -> None:
     graded = grade(right + "\nprint('y' * 100_000)\n", cases="public")
     assert graded.outcome == "accepted"
     assert len(graded.report.output) == 64 * 1024

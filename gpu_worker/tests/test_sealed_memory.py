@@ -21,7 +21,7 @@ def sealed() -> Iterator[int]:
     os.close(descriptor)
 
 
-def test_it_is_read_and_not_written_by_any_way(sealed: int) -> None:
+def test_it_can_be_read_but_not_written_in_any_way(sealed: int) -> None:
     assert os.pread(sealed, len(DATA), 0) == DATA
     for descriptor in (sealed, os.open(f"/proc/self/fd/{sealed}", os.O_RDWR)):
         with pytest.raises(PermissionError):
@@ -37,7 +37,7 @@ def test_it_is_read_and_not_written_by_any_way(sealed: int) -> None:
         assert memory[:] == DATA
 
 
-def test_it_is_sealed_also_while_something_holds_a_page() -> None:
+def test_it_is_sealed_even_while_something_holds_a_page() -> None:
     descriptor = os.memfd_create("held", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.write(descriptor, DATA)
     reading, writing = os.pipe()

@@ -26,14 +26,14 @@ KEY = WorkerKey("cpu-1", SECRET)
 PROGRESS = Progress(submission="s" * 16, lease="a" * 32, node="naïve", phase=Phase.RUNNING)
 
 
-def test_a_key_is_written_as_it_is_read() -> None:
+def test_a_key_survives_the_round_trip() -> None:
     assert str(KEY) == f"cpu-1.{SECRET.hex()}"
     assert WorkerKey.parse(f" {KEY}\n") == KEY
     assert SECRET.hex() not in repr(KEY)
 
 
 @pytest.mark.parametrize("text", ["", "cpu-1", "cpu-1.12ab", f"a b.{'0' * 64}", f"a.{'G' * 64}"])
-def test_what_is_no_key_is_not_read(text: str) -> None:
+def test_invalid_keys_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="a dot, and 64 hexadecimal digits"):
         WorkerKey.parse(text)
 
@@ -68,13 +68,13 @@ def test_an_envelope_survives_the_queue() -> None:
         {"mac": "0" * 64},
     ],
 )
-def test_what_was_changed_on_the_way_does_not_fit(change: dict[str, str]) -> None:
+def test_tampered_messages_are_refused(change: dict[str, str]) -> None:
     envelope = signed(PROGRESS, queues.TASK_RECORD_PROGRESS, KEY)
     changed = SignedMessage(**(envelope.to_message() | change))
     assert not changed.is_signed_with(KEY, queues.TASK_RECORD_PROGRESS)
 
 
-def test_a_message_for_one_task_is_none_for_another() -> None:
+def test_a_message_is_valid_for_its_own_task_only() -> None:
     envelope = signed(PROGRESS, queues.TASK_RECORD_PROGRESS, KEY)
     assert not envelope.is_signed_with(KEY, queues.TASK_RECORD_VERDICT)
     other = WorkerKey("cpu-1", bytes(32))
@@ -82,13 +82,13 @@ def test_a_message_for_one_task_is_none_for_another() -> None:
 
 
 @pytest.mark.parametrize("body", ["", "{", "[" * 100_000, '{"a": 1e'])
-def test_a_text_that_is_no_json_is_an_error_of_the_protocol(body: str) -> None:
+def test_text_that_is_not_json_is_a_protocol_error(body: str) -> None:
     envelope = SignedMessage(worker="cpu-1", body=body, mac=KEY.mac("task", body))
     with pytest.raises(ProtocolError, match="no JSON"):
         envelope.message()
 
 
-def test_the_environment_says_which_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_names_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEARNML_WORKER_KEY", str(KEY))
     assert key_from_environment() == KEY
 
@@ -111,7 +111,7 @@ def test_a_worker_without_a_key_refuses_to_start(value: str | None) -> None:
     assert "secret" not in ended.stderr
 
 
-def test_no_key_is_an_error_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_is_an_error_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LEARNML_WORKER_KEY", raising=False)
     with pytest.raises(KeyMissing, match="worker add NAME"):
         key_from_environment()

@@ -54,9 +54,7 @@ def test_a_wrong_submission_is_not_timed(grade: Grade, right: str) -> None:
     assert grade(right.replace("+ self.eps", "+ 1e-5")).report.speed is None
 
 
-def test_each_call_has_input_of_its_own_that_was_not_there_before(
-    zygote: Zygote, right: str
-) -> None:
+def test_each_call_gets_input_that_was_not_there_before(zygote: Zygote, right: str) -> None:
     # The sum of what was seen so far comes back in dgamma: a repeated input would be seen.
     spy = right.replace(
         "        self.dtype = x.dtype\n",
@@ -99,7 +97,7 @@ def test_an_exception_in_a_timed_call_fails(zygote: Zygote, right: str) -> None:
     assert failed.verdict.outcome == "runtime_error"
 
 
-def test_time_spent_in_a_call_is_seen(zygote: Zygote, right: str) -> None:
+def test_time_spent_in_a_call_is_measured(zygote: Zygote, right: str) -> None:
     slow = "import time\n" + right.replace(
         "        wide = x", "        time.sleep(0.03)\n        wide = x"
     )
@@ -112,7 +110,7 @@ def test_time_spent_in_a_call_is_seen(zygote: Zygote, right: str) -> None:
     assert cheat.speed.rows[0].ms > 30
 
 
-def test_a_done_that_was_forged_ends_the_measurement(zygote: Zygote, right: str) -> None:
+def test_a_forged_done_ends_the_measurement(zygote: Zygote, right: str) -> None:
     forged = right.replace("        wide = x", (
         "        import os, struct\n"
         "        for number in range(3, 64):\n"
@@ -139,7 +137,7 @@ def test_a_program_that_ends_in_a_timed_call_is_not_accepted(grade: Grade, right
     assert [group.id for group in graded.report.groups if not group.passed] == ["state"]
 
 
-def test_who_forges_a_frame_after_a_wrong_timed_call_is_held_for_a_person(
+def test_a_frame_forged_after_a_wrong_timed_call_is_held_for_review(
     grade: Grade, right: str
 ) -> None:
     forging = "import os\nseen = []\n" + right.replace("        return (self.xhat * self.gamma)", (
@@ -176,7 +174,7 @@ def test_a_first_call_that_takes_long_is_judged(zygote: Zygote, right: str) -> N
     assert result.failed.verdict.outcome == "wrong_answer"
 
 
-def test_no_call_is_begun_after_the_budget(
+def test_no_call_starts_after_the_budget_is_spent(
     zygote: Zygote, right: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(speed, "BUDGET_SECONDS", 0.0)

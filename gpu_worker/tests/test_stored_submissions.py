@@ -49,7 +49,7 @@ def every(kind: str) -> list[Stored]:
 
 
 @pytest.mark.parametrize("submission", every("correct"), ids=lambda item: item.id)
-def test_honest_solutions_pass(submission: Stored, grade: Grade) -> None:
+def test_correct_programs_pass(submission: Stored, grade: Grade) -> None:
     graded = grade(submission.source, submission.slug, timed=False, seed=SEED)
     explained = (graded.report.failure, graded.report.worst, graded.report.receipt)
     assert graded.outcome == "accepted", explained
@@ -58,7 +58,7 @@ def test_honest_solutions_pass(submission: Stored, grade: Grade) -> None:
 
 
 @pytest.mark.parametrize("submission", each_or_long(every("wrong")))
-def test_wrong_solutions_get_their_outcome_and_diagnosis(submission: Stored, grade: Grade) -> None:
+def test_wrong_programs_get_their_outcome_and_diagnosis(submission: Stored, grade: Grade) -> None:
     graded = grade(submission.source, submission.slug, limits=submission.limits, seed=SEED)
     explained = (graded.report.failure, graded.report.worst, graded.report.receipt)
     named = [mistake.id for mistake in graded.report.mistakes]
@@ -82,7 +82,7 @@ def test_every_cheat_and_numeric_trap_of_the_catalogue_is_stored() -> None:
     assert numbers <= {*map(str, range(1, 49))} | TRAPS
 
 
-def test_honest_solutions_of_the_catalogue_are_among_the_correct() -> None:
+def test_correct_programs_of_the_catalogue_are_stored() -> None:
     honest = {number for item in every("correct") for number in item.catalogue}
     assert honest >= {"44", "47", "N7", "N11", "N27", "N32", "N33"}
 
@@ -106,7 +106,7 @@ def test_the_starter_loads_and_is_not_accepted(slug: str, grade: Grade) -> None:
     assert "NotImplementedError" in graded.report.failure.traceback
 
 
-def test_sums_that_were_rounded_many_times_are_still_named(grade: Grade) -> None:
+def test_sums_with_many_roundings_are_still_named(grade: Grade) -> None:
     """With these inputs the roundings of dozens of float16 sums go one way."""
     (wrong,) = [item for item in every("wrong") if item.id == "rmsnorm-wrong-dgamma_accumulates"]
     graded = grade(wrong.source, seed=0x97492FA079D80EC7DD175108F0F416FF)

@@ -31,7 +31,7 @@ if __name__ == "__main__":
 '''
 
 
-def test_one_thing_is_changed_in_each_mutant() -> None:
+def test_each_mutant_changes_one_thing() -> None:
     changes = [mutant.change for mutant in mutants(SOURCE)]
     assert sorted(changes) == sorted(
         [
@@ -72,7 +72,9 @@ def alone(tmp_path: Path) -> Exercise:
     return dataclasses.replace(exercise, folder=tmp_path)
 
 
-def test_what_is_not_graded_as_its_header_says_is_reported(alone: Exercise, zygote: Zygote) -> None:
+def test_programs_not_graded_as_their_header_says_are_reported(
+    alone: Exercise, zygote: Zygote
+) -> None:
     assert [complaint for _, complaint in check_stored(alone, zygote)] == ["", ""]
     path = alone.folder / "submissions" / "wrong" / "one.py"
     text = path.read_text(encoding="utf-8")
@@ -84,7 +86,7 @@ def test_what_is_not_graded_as_its_header_says_is_reported(alone: Exercise, zygo
     assert "must end as wrong_answer, but ended as accepted" in complaint
 
 
-def test_the_cases_kill_the_mutants_of_a_right_solution(alone: Exercise, zygote: Zygote) -> None:
+def test_the_cases_kill_the_mutants_of_a_correct_program(alone: Exercise, zygote: Zygote) -> None:
     results = list(check_mutants(alone, zygote, per_solution=12))
     assert len(results) == 12
     assert {result.fate for result in results} <= {Fate.KILLED, Fate.EQUIVALENT}
@@ -99,7 +101,7 @@ def test_the_cases_kill_the_mutants_of_a_right_solution(alone: Exercise, zygote:
         (["accepted"] * 20, Fate.EQUIVALENT),
     ],
 )
-def test_a_mutant_that_is_refused_only_sometimes_has_survived(
+def test_a_mutant_refused_only_sometimes_counts_as_survived(
     outcomes: list[str],
     fate: Fate,
     alone: Exercise,

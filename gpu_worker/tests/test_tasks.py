@@ -79,7 +79,7 @@ def wrong(right: str) -> str:
     return right.replace("+ self.eps)", ")")
 
 
-def test_the_verdict_is_sent_before_the_name_of_its_mistake_is_looked_for(
+def test_the_verdict_is_sent_before_the_search_for_its_mistake(
     sent: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch, wrong: str
 ) -> None:
     before: list[Verdict] = []
@@ -128,7 +128,7 @@ def test_nothing_is_lost_where_the_early_verdict_or_the_search_fails(
     assert bool(last.report.mistakes) == (broken == "the queue")
 
 
-def test_a_program_that_passes_has_one_verdict(
+def test_a_passing_program_gets_one_verdict(
     sent: list[tuple[str, dict[str, Any]]], right: str
 ) -> None:
     tasks.grade.run({**JOB, "source": right, "cases": "public"})
@@ -136,7 +136,7 @@ def test_a_program_that_passes_has_one_verdict(
     assert not verdict.report.naming
 
 
-def test_a_long_job_shows_signs_of_life(
+def test_a_long_job_sends_heartbeats(
     sent: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LEARNML_HEARTBEAT_SECONDS", "0.1")
@@ -145,14 +145,14 @@ def test_a_long_job_shows_signs_of_life(
 
 
 @pytest.mark.parametrize("message", [None, 1, "junk", [], {}, {"submission": "s"}], ids=str)
-def test_a_message_that_names_nobody_is_dropped(
+def test_a_message_without_a_sender_is_dropped(
     message: object, sent: list[tuple[str, dict[str, Any]]]
 ) -> None:
     tasks.grade.run(message)
     assert sent == []
 
 
-def test_a_message_that_names_its_sender_is_answered_even_if_it_is_no_job(
+def test_a_message_with_a_sender_is_answered_even_if_it_is_not_a_job(
     sent: list[tuple[str, dict[str, Any]]],
 ) -> None:
     tasks.grade.run({"submission": "s9", "lease": "l9", "version": 7})
@@ -170,7 +170,7 @@ def test_a_message_that_names_its_sender_is_answered_even_if_it_is_no_job(
     ("change", "reason"),
     [({"exercise": "no_such_exercise"}, "no_such_exercise"), ({"track": "cupy"}, "cupy")],
 )
-def test_what_this_worker_cannot_grade_is_said_to_be_our_fault(
+def test_jobs_that_this_worker_cannot_grade_are_our_fault(
     change: dict[str, str],
     reason: str,
     sent: list[tuple[str, dict[str, Any]]],
@@ -184,7 +184,7 @@ def test_what_this_worker_cannot_grade_is_said_to_be_our_fault(
     assert reason in verdict.report.failure.message
 
 
-def test_a_failing_sandbox_is_tried_twice_and_then_said_to_be_our_fault(
+def test_a_failing_sandbox_is_tried_twice_and_is_then_our_fault(
     sent: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch, right: str
 ) -> None:
     tries = []
@@ -212,7 +212,7 @@ def test_an_error_of_ours_is_answered_without_its_details(
     assert "inner detail" not in verdict.model_dump_json()
 
 
-def test_whatever_is_answered_carries_the_kind_of_its_job(
+def test_every_answer_carries_the_kind_of_its_job(
     sent: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def grade_nothing(*_: object, **__: object) -> tasks.Graded:
@@ -235,7 +235,7 @@ def test_a_job_is_given_back_with_its_reason(sent: list[tuple[str, dict[str, Any
     assert returned.reason.startswith("The device is gone.")
 
 
-def test_an_exercises_check_is_answered_and_one_that_came_back_is_not_begun(
+def test_a_check_is_answered_and_a_redelivered_one_is_not_started(
     sent: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = {"version": 1, "check": "c1", "lease": "l1", "exercise": "nothing", "first": 3}

@@ -33,7 +33,7 @@ def test_the_spread_of_many_calls_leaves_out_the_extremes() -> None:
 
 
 @pytest.mark.parametrize(("direction", "least"), [("forward", 1.0), ("backward", 1.5)])
-def test_a_time_that_moving_the_bytes_forbids_is_refused(direction: str, least: float) -> None:
+def test_a_time_too_short_to_move_the_bytes_is_refused(direction: str, least: float) -> None:
     possible, impossible = 0.97 * least, 0.94 * least
     assert not row(direction, possible).refused
     said = row(direction, 2 * least, impossible)
@@ -41,5 +41,5 @@ def test_a_time_that_moving_the_bytes_forbids_is_refused(direction: str, least: 
     assert said.copy_fraction == 0.0
 
 
-def test_no_time_counts_for_more_than_a_copy() -> None:
+def test_no_time_counts_as_faster_than_a_copy() -> None:
     assert row("forward", 0.98, 0.98, 0.98).copy_fraction == 1.0

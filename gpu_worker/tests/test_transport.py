@@ -52,7 +52,7 @@ GARBAGE: list[Any] = [
 ]
 
 
-def test_what_is_no_message_is_dropped_and_told(
+def test_invalid_entries_are_dropped_and_logged(
     redis_server: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     transport.use()
@@ -83,7 +83,7 @@ def test_what_is_no_message_is_dropped_and_told(
 
 
 @pytest.mark.parametrize("spoiled", ["no JSON", "7", "[1, 2]"])
-def test_what_cannot_be_handed_out_again_is_dropped(
+def test_messages_that_cannot_be_redelivered_are_dropped(
     redis_server: str, spoiled: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     transport.use()

@@ -86,7 +86,7 @@ def test_nan_and_infinity_are_never_within_the_tolerance() -> None:
     assert np.isinf(error_in_units(got, np.ones(3), np.ones(3), np.dtype(np.float32))).all()
 
 
-def test_an_overflow_that_the_dtype_forces_is_right_and_its_opposite_is_not() -> None:
+def test_an_overflow_forced_by_the_dtype_is_right_and_the_opposite_sign_is_wrong() -> None:
     expected = np.array([1e5, 1e5, -1e5, 1e5])
     got = np.array([np.inf, 65504, -np.inf, -np.inf], np.float16)
     units = error_in_units(got, expected, np.abs(expected), np.dtype(np.float16))

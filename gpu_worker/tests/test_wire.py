@@ -67,7 +67,7 @@ def test_random_payloads_are_arrays_or_wire_errors(payload: bytes) -> None:
 
 
 @pytest.mark.parametrize("dtype", wire.DTYPES)
-def test_arrays_survive_the_way(dtype: str) -> None:
+def test_arrays_survive_the_round_trip(dtype: str) -> None:
     for shape in [(), (0, 3), (0, 1 << 20), (2, 3), (1, 2, 3, 4)]:
         array = np.arange(np.prod(shape, dtype=int)).reshape(shape)
         array = array.astype(wire.dtype_named(dtype))
@@ -90,7 +90,7 @@ def test_a_length_beyond_the_limit_is_refused_before_it_is_read() -> None:
         parse(struct.pack("<BHHQ", FrameKind.ARRAY, 0, 0, LIMIT + 1))
 
 
-def test_nothing_may_follow_the_end() -> None:
+def test_nothing_may_follow_the_end_frame() -> None:
     end = wire.encode_frame(FrameKind.END, 0)
     assert [frame.kind for frame in parse(end)] == [FrameKind.END]
     with pytest.raises(WireError, match="after the end"):
@@ -99,7 +99,7 @@ def test_nothing_may_follow_the_end() -> None:
         parse(end + b"\x01")
 
 
-def test_frames_are_the_same_however_the_stream_is_cut() -> None:
+def test_frames_do_not_depend_on_how_the_stream_is_cut() -> None:
     draw = random.Random(3)
     data = b"".join(
         wire.encode_frame(FrameKind.ARRAY, case, 1, draw.randbytes(draw.randrange(50)))
@@ -108,7 +108,7 @@ def test_frames_are_the_same_however_the_stream_is_cut() -> None:
     assert parse(data) == parse(data, 7) == parse(data, len(data))
 
 
-def test_a_job_survives_the_way() -> None:
+def test_a_job_survives_the_round_trip() -> None:
     cases = tuple(case.script for case in public_cases(get("layernorm")))
     job = wire.decode_job(wire.encode_job(wire.Job("# \u03b3\n", "LayerNormScratch", cases)))
     assert job.source == "# \u03b3\n"

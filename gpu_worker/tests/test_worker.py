@@ -30,7 +30,7 @@ def job(source: str) -> dict[str, object]:
     ).to_message()
 
 
-def test_a_grading_goes_on_while_the_broker_is_away_and_nothing_is_said_of_celery(
+def test_a_grading_goes_on_without_the_broker_and_logs_no_celery_warning(
     tmp_path: Path, right: str
 ) -> None:
     with running_worker(tmp_path, LEARNML_HEARTBEAT_SECONDS="0.2") as worker:

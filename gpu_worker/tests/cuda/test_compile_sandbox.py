@@ -87,7 +87,7 @@ REACHING = {
 
 
 @pytest.mark.parametrize("head", REACHING.values(), ids=REACHING.keys())
-def test_sources_that_reach_beyond_arithmetic_are_refused(head: str) -> None:
+def test_sources_that_ask_for_more_than_arithmetic_are_refused(head: str) -> None:
     message = refused(head + KERNEL.replace("VALUE", "1"))
 
     assert "gave up" not in message
@@ -108,7 +108,7 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("head", HARMLESS.values(), ids=HARMLESS.keys())
-def test_what_nvrtc_passes_over_does_not_reach_the_compiler(head: str) -> None:
+def test_what_nvrtc_ignores_does_not_reach_the_compiler(head: str) -> None:
     source = head + KERNEL.replace("VALUE", "1")
 
     text = translate(source, ()).text
@@ -122,7 +122,7 @@ ALONE = [name for name in REACHING if name.startswith("include ") and "joined" n
 """Includes that are directives of their own, or would be to a compiler that reads differently."""
 
 
-def test_no_compiler_meets_an_include_that_a_condition_may_leave_out() -> None:
+def test_includes_behind_conditions_never_reach_the_compiler() -> None:
     barred = 0
     for name in ALONE:
         head = REACHING[name]
@@ -161,7 +161,7 @@ PASTED = (
 
 
 @pytest.mark.parametrize("sources", PASTED, ids=["questions", "names", "macros"])
-def test_words_that_macros_put_together_are_refused_like_others(sources: dict[str, str]) -> None:
+def test_identifiers_assembled_by_macros_are_refused(sources: dict[str, str]) -> None:
     with pytest.raises(CompileError) as caught:
         compile_source("\n".join(sources) + "\n" + KERNEL.replace("VALUE", "1"))
 
@@ -171,7 +171,7 @@ def test_words_that_macros_put_together_are_refused_like_others(sources: dict[st
         assert any(why in item.message for item in found), (why, found)
 
 
-def test_a_name_of_the_runtime_that_only_the_linker_sees_says_what_to_do() -> None:
+def test_a_clash_with_a_runtime_symbol_at_link_time_says_what_to_do() -> None:
     run = compiling.CompilerRun(
         1,
         "/usr/bin/ld: /kit/runtime.o: in function `switch':\nruntime.cpp:(.text+0x0): multiple "
@@ -198,7 +198,7 @@ def test_a_name_of_the_runtime_that_only_the_linker_sees_says_what_to_do() -> No
         "namespace tools { template <int N> struct Size { enum { value = N }; }; }\n",
     ],
 )  # fmt: skip
-def test_ordinary_sources_are_not(head: str) -> None:
+def test_ordinary_sources_are_accepted(head: str) -> None:
     built = compile_source(head + KERNEL.replace("VALUE", "1"))
 
     assert built.kernels == ("f",)
@@ -216,7 +216,7 @@ def test_options_that_reach_files_or_the_executor_are_refused(option: str) -> No
     assert re.search("NVRTC, which compiles|not taken here|cannot be included|undefined", message)
 
 
-def test_options_say_nothing_to_the_compiler_but_by_macros() -> None:
+def test_only_macros_among_the_options_reach_the_compiler() -> None:
     words = (f"-I{SECRET}", "-DX=`id`", "-DY=1//c", "-DZ=asm", "--time=/tmp/x", "-Xptxas=-o=/tmp/x")
 
     text = translate(KERNEL, (), options.read((*words, "-DVALUE=1"))).text
@@ -233,7 +233,7 @@ def test_a_name_with_letters_that_cuda_does_not_know_is_refused() -> None:
         compile_source(source, (), ("k<é>",))
 
 
-def test_usual_options_are_taken() -> None:
+def test_usual_options_are_accepted() -> None:
     options = ("-std=c++17", "--use_fast_math", "-DVALUE=41+1", "-DFLAG")
 
     assert compile_source(KERNEL, options).kernels == ("f",)
@@ -263,7 +263,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize(("head", "value"), BOMBS.values(), ids=BOMBS.keys())
-def test_bombs_go_off_in_their_box(head: str, value: str) -> None:
+def test_compile_bombs_are_contained(head: str, value: str) -> None:
     refused(head + KERNEL.replace("VALUE", value))
 
 
@@ -284,7 +284,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("part", ENDLESS.values(), ids=ENDLESS.keys())
-def test_reading_a_source_takes_no_longer_for_what_never_ends(part: str) -> None:
+def test_reading_unterminated_constructs_takes_linear_time(part: str) -> None:
     """The worker reads it itself: steps must not grow with the square of a text's length."""
     source = f"#define K(n) __global__ void n\n{part * (SOURCE_BYTES // len(part) - 20)}"
     source += KERNEL.replace("VALUE", "1")
@@ -297,13 +297,13 @@ def test_reading_a_source_takes_no_longer_for_what_never_ends(part: str) -> None
 @pytest.mark.parametrize(
     "line", ["float [" + " " * 60_000, '"\\' * 30_000, "for a" + ",a" * 30_000]
 )
-def test_advice_on_a_line_takes_no_longer_where_it_never_ends(line: str) -> None:
+def test_advice_on_an_unterminated_line_takes_linear_time(line: str) -> None:
     before = time.process_time()
     assert advice.plain("call to '" * 8_000, line)
     assert time.process_time() - before < 2
 
 
-def test_too_long_sources_are_refused() -> None:
+def test_sources_that_are_too_long_are_refused() -> None:
     assert "KB" in refused(KERNEL.replace("VALUE", "1") + "\n" * SOURCE_BYTES)
 
 
@@ -314,7 +314,7 @@ def attempt(*command: str) -> str:
         return f"{run.returncode} {run.messages}"
 
 
-def test_the_compiler_finds_no_files_but_its_own(tmp_path: Path) -> None:
+def test_the_compiler_sees_only_its_own_files(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("a secret of the worker")
     for folder in (tmp_path, *tmp_path.parents):
@@ -333,7 +333,7 @@ def test_the_compiler_finds_no_files_but_its_own(tmp_path: Path) -> None:
     assert attempt("sh", "-c", "echo > here").startswith("0 ")
 
 
-def test_the_compiler_is_nobody_and_alone() -> None:
+def test_the_compiler_is_unprivileged_and_alone() -> None:
     assert "Uid" not in attempt("id", "-u")
     assert attempt("id", "-u").split()[1] != "0"
     assert "Permission" in attempt("sh", "-c", "mkdir /new 2>&1 || echo Permission")
@@ -351,7 +351,7 @@ def confined(monkeypatch: pytest.MonkeyPatch, *command: str) -> str:
         return f"{run.returncode} {run.messages}"
 
 
-def test_without_namespaces_landlock_keeps_the_compiler_in(
+def test_without_namespaces_landlock_contains_the_compiler(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def attempt(*command: str) -> str:
@@ -387,7 +387,7 @@ def test_a_compiler_that_never_ends_is_stopped() -> None:
     assert run.seconds < 300  # where it would sleep for 600
 
 
-def test_what_compiles_is_kept_under_a_key_of_all_that_goes_in() -> None:
+def test_the_cache_key_covers_everything_that_affects_a_build() -> None:
     source = KERNEL.replace("VALUE", "123")
 
     first, again = compile_source(source), compile_source(source)
@@ -403,7 +403,7 @@ def test_what_compiles_is_kept_under_a_key_of_all_that_goes_in() -> None:
     assert gxx.version() in str(gxx.kit())
 
 
-def test_the_folder_does_not_grow_without_end(tmp_path: Path) -> None:
+def test_the_cache_folder_is_bounded(tmp_path: Path) -> None:
     for age in range(5):
         path = tmp_path / f"{age}.so"
         path.write_bytes(b"")
@@ -418,7 +418,7 @@ def test_the_folder_does_not_grow_without_end(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("[0-9].so"))
 
 
-def test_a_folder_that_others_can_write_is_not_trusted(
+def test_a_cache_folder_that_others_can_write_is_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = tmp_path / "kernels"
@@ -432,7 +432,9 @@ def test_a_folder_that_others_can_write_is_not_trusted(
         gxx.folder.__wrapped__()
 
 
-def test_a_missing_compiler_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_compiler_is_reported_with_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
 
     with pytest.raises(CompilerMissingError, match=r"apt-get install g\+\+"):

@@ -139,7 +139,7 @@ def test_each_half_of_several_per_thread_is_counted(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["__half", "__nv_bfloat16"])
-def test_halves_that_go_through_a_recursive_function_are_counted(name: str) -> None:
+def test_halves_passed_through_a_recursive_function_are_counted(name: str) -> None:
     executor = Executor()
     dtype = ml_dtypes.bfloat16 if "bfloat" in name else np.float16
     x, g = executor.array(np.full(64, 2), dtype), executor.array(np.full(64, 3), dtype)
@@ -172,7 +172,7 @@ template <typename P> __global__ void swapped(const P *x, P *y) {
         assert (made.bytes, made.requests, made.sectors, made.ideal_sectors) == (128, 1, 4, 4)
 
 
-def test_strides_cost_sectors() -> None:
+def test_strided_accesses_cost_sectors() -> None:
     executor = Executor()
     x, y = executor.array(np.arange(64 * 8)), executor.empty(64)
 
@@ -188,7 +188,7 @@ def test_strides_cost_sectors() -> None:
     ("threads", "step", "used"),
     [(1, 1, (16, 2)), (2, 1, (16, 4)), (8, 1, (16, 16)), (32, 1, (64, 64)), (32, 0, (16, 16))],
 )
-def test_lanes_are_measured_by_what_they_touch_together(
+def test_lanes_are_measured_by_what_they_access_together(
     threads: int, step: int, used: tuple[int, int]
 ) -> None:
     """A lane alone moves a sector for each element; a value for all lanes is worth its own."""
@@ -205,7 +205,7 @@ def test_lanes_are_measured_by_what_they_touch_together(
     assert (read.requests, read.bytes) == (16, 16 * 4 * threads)
 
 
-def test_what_a_warp_reads_from_one_address_is_moved_once() -> None:
+def test_an_address_read_by_a_whole_warp_is_moved_once() -> None:
     executor = Executor()
     x, y = executor.array(np.arange(64 * 8)), executor.empty(64)
 
@@ -217,7 +217,9 @@ def test_what_a_warp_reads_from_one_address_is_moved_once() -> None:
 
 @pytest.mark.parametrize("order", ["forward", "reverse"])
 @pytest.mark.parametrize(("lanes", "reads"), [(32, 1), (16, 2), (1, 32)])
-def test_lanes_that_read_in_turns_are_moved_for_each(order: Order, lanes: int, reads: int) -> None:
+def test_lanes_that_read_in_turn_are_counted_separately(
+    order: Order, lanes: int, reads: int
+) -> None:
     executor = Executor()
     x, y = executor.array(np.arange(32)), executor.empty(256)
     arguments = (x, y, np.int32(lanes))
@@ -231,7 +233,7 @@ def test_lanes_that_read_in_turns_are_moved_for_each(order: Order, lanes: int, r
     assert (written.writes, written.bytes_written) == (128, 128 * 16)
 
 
-def test_a_read_hides_no_wider_one_and_none_of_another_turn() -> None:
+def test_a_read_hides_neither_a_wider_one_nor_a_later_one() -> None:
     executor = Executor()
     x, y = executor.array(np.arange(128)), executor.empty(32)
     each = executor.launch(kernel(SOURCE, "widening"), (1,), (32,), (x, y, np.int32(4))).counters
@@ -244,7 +246,7 @@ def test_a_read_hides_no_wider_one_and_none_of_another_turn() -> None:
     assert same.arrays[0].bytes_read == 4 + 16
 
 
-def test_a_structure_is_moved_in_parts_as_wide_as_its_type_is_aligned() -> None:
+def test_a_structure_is_moved_in_parts_of_its_alignment() -> None:
     executor = Executor()
     kinds = {
         "float4": (16, 16),

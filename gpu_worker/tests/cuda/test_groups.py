@@ -23,7 +23,7 @@ def bits(places: list[int]) -> int:
     return int(np.uint32(sum(1 << place for place in places)).view(np.int32))
 
 
-def test_groups_of_fifteen_lanes_that_came_together() -> None:
+def test_coalesced_groups_of_fifteen_lanes() -> None:
     executor = Executor()
     out = executor.empty((15, 32), np.int32)
     report = executor.launch(kernel(GROUPS, "some_lanes"), (1,), (32,), (out,))
@@ -51,7 +51,7 @@ def test_lanes_of_a_branch_find_each_other() -> None:
     assert out.host[32:].tolist() == [0, 24, 16, 8] * 8
 
 
-def test_one_atomic_for_all_lanes_that_have_something_to_add() -> None:
+def test_one_atomic_serves_all_lanes_that_add_something() -> None:
     executor = Executor()
     x = executor.array(np.arange(32) % 9, np.int32)
     out = executor.array(np.zeros(33), np.int32)
@@ -61,7 +61,7 @@ def test_one_atomic_for_all_lanes_that_have_something_to_add() -> None:
     assert report.counters.atomics == 1
 
 
-def test_parts_of_blocks_and_tiles() -> None:
+def test_tiles_and_other_partitions_of_blocks() -> None:
     executor = Executor()
     out = executor.empty((16, 64), np.int32)
     report = executor.launch(kernel(GROUPS, "partitions"), (1,), (64,), (out,))
@@ -98,7 +98,7 @@ def test_parts_of_blocks_and_tiles() -> None:
         ("*(int *)malloc(4)", "line 4: A device's heap is not there"),
     ],
 )
-def test_what_is_not_there_is_a_compile_error_that_says_so(text: str, says: str) -> None:
+def test_a_missing_feature_is_a_compile_error_that_names_it(text: str, says: str) -> None:
     head = "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n"
     head += "namespace cg = cooperative_groups;\n"
     with pytest.raises(CompileError, match=says):
@@ -133,7 +133,7 @@ def test_a_barrier_waits_for_no_thread_that_has_returned(left: int) -> None:
     assert votes.host.tolist() == [left, 1, 1]
 
 
-def test_threads_may_leave_one_after_the_other() -> None:
+def test_threads_may_return_one_after_the_other() -> None:
     executor = Executor()
     y = executor.array(np.zeros(8))
 
@@ -144,7 +144,7 @@ def test_threads_may_leave_one_after_the_other() -> None:
 
 
 @pytest.mark.parametrize("threads", [64, 52])
-def test_lanes_that_a_mask_names_may_have_returned(threads: int) -> None:
+def test_lanes_named_by_a_mask_may_have_returned(threads: int) -> None:
     executor = Executor()
     out = executor.array(np.zeros((11, 64)), np.int32)
 
@@ -180,7 +180,7 @@ extern "C" __global__ void k(const float *x, float *y, int wait, int barrier) {
 
 
 @pytest.mark.parametrize("wait", [0, 1, 2])
-def test_asynchronous_copies_are_there_once_they_are_waited_for(wait: int) -> None:
+def test_asynchronous_copies_are_complete_after_a_wait(wait: int) -> None:
     executor = Executor()
     x, y = executor.array(np.arange(192)), executor.array(np.zeros(192))
 
@@ -202,7 +202,7 @@ def test_asynchronous_copies_are_there_once_they_are_waited_for(wait: int) -> No
     ("wait", "barrier", "kind"),
     [(3, 1, "uninitialised-shared"), (0, 0, "missing-barrier")],
 )
-def test_asynchronous_copies_that_are_not_waited_for_are_told_of(
+def test_asynchronous_copies_without_a_wait_are_reported(
     wait: int, barrier: int, kind: str
 ) -> None:
     executor = Executor()

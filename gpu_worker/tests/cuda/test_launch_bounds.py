@@ -43,7 +43,7 @@ MOST = {
 }
 
 
-def test_the_bound_of_each_instance_is_known() -> None:
+def test_launch_bounds_of_each_instance_are_known() -> None:
     bounded = module(SOURCE, tuple(MOST))
 
     attributes = {name: bounded.kernel(name).attributes for name in MOST}
@@ -52,7 +52,7 @@ def test_the_bound_of_each_instance_is_known() -> None:
 
 
 @pytest.mark.parametrize("block", [(129,), (2, 65)])
-def test_a_launch_beyond_it_is_refused(block: tuple[int, ...]) -> None:
+def test_a_launch_beyond_its_bounds_is_refused(block: tuple[int, ...]) -> None:
     executor, which = Executor(), module(SOURCE, tuple(MOST)).kernel("braces")
     y = executor.empty(130, np.int32)
 

@@ -26,7 +26,7 @@ def directed(exact: Any) -> list[Any]:
     return [down, up, np.where(exact > 0, down, up)]
 
 
-def test_rounding_goes_the_way_that_is_asked_for(executor: Executor) -> None:
+def test_numbers_are_rounded_in_the_requested_direction(executor: Executor) -> None:
     rng = np.random.default_rng(9)
     a, b = (rng.standard_normal(256).astype("f4") for _ in range(2))
     out = executor.empty((9, 256))
@@ -40,7 +40,7 @@ def test_rounding_goes_the_way_that_is_asked_for(executor: Executor) -> None:
     assert (product != product.astype("f4")).mean() > 0.9
 
 
-def test_numbers_become_whole_as_on_a_device(executor: Executor) -> None:
+def test_conversions_to_integers_are_those_of_a_device(executor: Executor) -> None:
     """What does not fit becomes the nearest that does; NaN 0, or with 64 bits the highest bit."""
     x = executor.array([2.5, -2.5, 3e9, -3e9, np.nan], np.float64)
     out = executor.empty((9, 5), np.int64)
@@ -62,7 +62,7 @@ def test_numbers_become_whole_as_on_a_device(executor: Executor) -> None:
     ]
 
 
-def test_functions_that_the_c_library_does_not_have(executor: Executor) -> None:
+def test_functions_that_the_c_library_lacks(executor: Executor) -> None:
     x, d = executor.array([2, 3, 6]), executor.array([2, 3, 6], np.float64)
     out, bits = executor.empty(11), executor.empty(13, np.int64)
 

@@ -83,7 +83,7 @@ def refusal(words: tuple[str, ...]) -> str:
     return ""
 
 
-def test_the_whole_list_of_options_is_taken_and_refused_as_nvrtc_does() -> None:
+def test_every_option_is_accepted_or_refused_as_by_nvrtc() -> None:
     # This one for lack of a device of that family: CuPy gives the device's own behind it.
     asked = [
         words if words[0].startswith(READ_BY_PTXAS) else ("-fdevice-syntax-only", *words)
@@ -111,11 +111,11 @@ def test_the_whole_list_of_options_is_taken_and_refused_as_nvrtc_does() -> None:
         ("-D1X", "write -DNAME, -DNAME=value"),
     ],
 )
-def test_an_option_that_is_refused_says_what_to_write(option: str, says: str) -> None:
+def test_a_refused_option_says_what_to_write(option: str, says: str) -> None:
     assert says in refusal((option,))
 
 
-def test_macros_are_defined_and_undefined_in_their_order() -> None:
+def test_macros_are_defined_and_undefined_in_order() -> None:
     source = """
 #if A != 2 || defined B || C(3) != 4 || defined D
 #error order
@@ -224,7 +224,7 @@ ONE_BY_ONE = {
 }
 
 
-def test_what_nvrtc_refuses_of_them_is_refused() -> None:
+def test_pragmas_and_attributes_that_nvrtc_refuses_are_refused() -> None:
     loop = 'extern "C" __global__ void k(float *y) {{\n#pragma unroll {}\nfor (int i = 0; i < 4; i++) y[i] = 0; }}\n'
     sources = [f"{line}\n{PLAIN}" for line in ONE_BY_ONE]
     says = list(ONE_BY_ONE.values())
@@ -239,7 +239,7 @@ def test_what_nvrtc_refuses_of_them_is_refused() -> None:
         assert why in str(caught.value), source
 
 
-def test_types_and_limits_of_cuda_std_are_taken_with_their_header_alone() -> None:
+def test_types_and_limits_of_cuda_std_need_only_their_header() -> None:
     included = "".join(f"#include <{name}>\n" for name in ("cuda_fp16.h", *headers.STANDARD))
     source = (
         included
@@ -269,7 +269,7 @@ extern "C" __global__ void k(float *y, cuda::std::int64_t n) {
         assert answers([(bare, ())]) == [False]
 
 
-def test_the_page_names_every_header_that_is_taken_or_refused() -> None:
+def test_the_page_names_every_accepted_or_refused_header() -> None:
     page = (Path(__file__).parents[3] / "docs/reference/kernel-sources.md").read_text()
 
     for name in headers.STANDARD:

@@ -32,7 +32,7 @@ def message(executor: Executor, name: str, args: list[object]) -> str:
     return diagnostic.message
 
 
-def test_arrays_are_called_by_what_leads_to_them(executor: Executor) -> None:
+def test_arrays_are_named_by_the_path_to_them(executor: Executor) -> None:
     x, other = executor.array([1, 2, 3]), executor.array([1])
     x.block.itemsize = 4
     view = np.array((x.block.address, 3), VIEW)[()]
@@ -52,7 +52,7 @@ def test_arrays_are_called_by_what_leads_to_them(executor: Executor) -> None:
     assert "at kept[3], past its end: kept has 3 elements" in said
 
 
-def test_an_address_in_a_structure_in_memory_is_told_by_its_byte(executor: Executor) -> None:
+def test_an_address_in_a_structure_in_memory_is_given_as_a_byte(executor: Executor) -> None:
     x = executor.array([1, 2, 3])
     x.block.itemsize = 4
     row = np.dtype([("n", np.int32), ("x", np.int64)], align=True)
@@ -63,7 +63,7 @@ def test_an_address_in_a_structure_in_memory_is_told_by_its_byte(executor: Execu
     )
 
 
-def test_a_parameter_is_called_by_its_own_name_before_all_else(executor: Executor) -> None:
+def test_a_parameters_own_name_comes_first(executor: Executor) -> None:
     x = executor.array([1, 2, 3])
     x.block.itemsize = 4
     table = executor.array([0, x.block.address], np.int64)

@@ -49,7 +49,7 @@ def test_honest_twins_pass_without_a_word(planted: Planted) -> None:
         ),
     ],
 )
-def test_what_causes_others_is_found_first(barrier: str, kinds: list[str]) -> None:
+def test_the_cause_of_other_defects_comes_first(barrier: str, kinds: list[str]) -> None:
     source = f"""extern "C" __global__ void k(const float *x, float *y) {{
   __shared__ float s[4];
   if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = x[threadIdx.x];
@@ -91,7 +91,7 @@ def test_a_dropped_tail_is_found(blocks: int, missing: int) -> None:
     assert "copy, had 768 threads" in found.message
 
 
-def test_what_the_host_wrote_counts_as_written() -> None:
+def test_memory_written_by_the_host_counts_as_initialised() -> None:
     executor = Executor()
     x, y = executor.array(np.arange(1000)), executor.empty(1000)
     executor.launch(kernel(COPY, "copy"), (3,), (256,), (x, y, np.int32(1000)))
@@ -168,7 +168,7 @@ extern "C" __global__ void k(float *y) {
     assert {"global-race", "order-dependent"} <= {item.kind for item in first}
 
 
-def test_more_constant_memory_than_there_is_does_not_compile() -> None:
+def test_too_much_constant_memory_does_not_compile() -> None:
     source = """__constant__ float half_of_it[8192];
 __constant__ float rest[8192{}];
 extern "C" __global__ void k(float *y) {{ y[0] = half_of_it[0] + rest[0]; }}"""
@@ -178,7 +178,7 @@ extern "C" __global__ void k(float *y) {{ y[0] = half_of_it[0] + rest[0]; }}"""
         compile_source(source.format(" + 1"))
 
 
-def test_a_global_object_whose_constructor_does_not_end_is_said() -> None:
+def test_an_endless_constructor_of_a_global_object_is_reported() -> None:
     source = """struct S { S() { __builtin_unreachable(); } };
 static S s;
 extern "C" __global__ void k(float *y) { y[0] = 1; }"""
@@ -208,7 +208,7 @@ def test_a_launch_that_never_ends_is_stopped() -> None:
         " while (atomicAdd(&set, 0) == 0) { }",
     ],
 )
-def test_a_loop_that_waits_for_what_never_comes_is_told_to_do_so(loop: str) -> None:
+def test_a_loop_that_spins_for_ever_is_reported_as_waiting(loop: str) -> None:
     source = f'extern "C" __global__ void spin(volatile int *flag) {{\n  {loop}\n}}'
     executor = Executor()
 
@@ -219,7 +219,7 @@ def test_a_loop_that_waits_for_what_never_comes_is_told_to_do_so(loop: str) -> N
     assert "a loop that waits for another block never ends" in found[0].message
 
 
-def test_whoever_computes_for_long_waits_for_nobody() -> None:
+def test_a_long_computation_is_not_taken_for_waiting() -> None:
     """More steps than a wait has, of which most go to one place; and a wait that comes to its end."""
     source = """extern "C" __global__ void busy(volatile int *x, int n) {
   for (int i = 0; i < n; i++) x[i % 1000000 == 0] += 1;
@@ -250,7 +250,7 @@ extern "C" __global__ void cast(const float *p, int wrong) {
 
 
 @pytest.mark.parametrize("name", ["table", "member", "cast"])
-def test_arrays_that_no_argument_tells_of_are_restored_and_compared(name: str) -> None:
+def test_arrays_reached_without_arguments_are_restored_and_compared(name: str) -> None:
     executor = Executor()
     values = executor.array([5] * 4)
     address = values.block.address
@@ -272,7 +272,7 @@ def test_arrays_that_no_argument_tells_of_are_restored_and_compared(name: str) -
     assert [item.kind for item in report.diagnostics][-1] == "order-dependent"
 
 
-def test_a_variable_that_is_given_no_value_has_one_that_nobody_takes_for_right() -> None:
+def test_an_uninitialised_variable_has_a_conspicuous_value() -> None:
     source = """extern "C" __global__ void k(float *y, int n) {
   float sum;
   if (n > 1) sum = 0;

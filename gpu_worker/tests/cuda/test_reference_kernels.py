@@ -141,7 +141,7 @@ def _dims(slug: str, dtype_name: str) -> list[int]:
 
 @pytest.mark.parametrize("dtype_name", DTYPES)
 @pytest.mark.parametrize("slug", EXERCISES)
-def test_every_instance_is_right_in_every_order(
+def test_every_instance_is_correct_in_every_order(
     slug: str, dtype_name: str, launches: Launches
 ) -> None:
     dtype, rng = named(dtype_name), np.random.default_rng(list(f"{slug}{dtype_name}".encode()))
@@ -186,7 +186,7 @@ def test_batches_of_any_shape(slug: str, shape: tuple[int, ...], layout: str) ->
 
 @pytest.mark.parametrize("slug", EXERCISES)
 @pytest.mark.parametrize("dim", [64, 1000, 4096])
-def test_a_row_that_is_not_finite_touches_no_other(slug: str, dim: int) -> None:
+def test_a_row_that_is_not_finite_affects_no_other(slug: str, dim: int) -> None:
     rng = np.random.default_rng(7)
     clean = rng.standard_normal((6, dim)).astype(np.float32)
     spoilt = clean.copy()
@@ -245,7 +245,7 @@ def _warps(rows: int) -> int:
     return 1 if rows == 600 else 4
 
 
-def test_the_vector_path_is_left_where_addresses_do_not_allow_it() -> None:
+def test_the_vector_path_is_not_taken_for_misaligned_addresses() -> None:
     assert pack_size("float32", 64, (64,), (1,), 4096) == 4
     assert pack_size("float16", 64, (64,), (1,), 4096) == 8
     assert pack_size("float32", 64, (64,), (1,), 4096 + 4) == 1
@@ -287,7 +287,7 @@ def test_rows_beyond_two_to_the_31_elements(slug: str) -> None:
 
 @pytest.mark.parametrize("dim", [128, 4096, 16_392])
 @pytest.mark.parametrize("slug", EXERCISES)
-def test_backward_over_rows_that_32_bits_cannot_reach(slug: str, dim: int) -> None:
+def test_backward_over_rows_beyond_32_bit_indices(slug: str, dim: int) -> None:
     """Five rows far apart, of a length for each kind of kernel; only the rows are in memory."""
     exercise = get(slug)
     rules, executor, rows, step = exercise.module("launch").LAUNCHES, Executor(), 5, 2**29
@@ -341,7 +341,7 @@ def _sparse(executor: Executor, rows: int, dim: int) -> Array:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("slug", EXERCISES)
-def test_every_instance_is_compiled_in_one_module(slug: str, dtype: str) -> None:
+def test_all_instances_compile_in_one_module(slug: str, dtype: str) -> None:
     rules = get(slug).module("launch").LAUNCHES
     modules = {rules.together(dtype, name) for name in rules.instances(dtype)}
 

@@ -44,7 +44,7 @@ def test_a_clean_program_prints_its_results_and_counters(tmp_path: Path) -> None
     assert "x: 400 bytes, read 400, written 0" in done.stdout
 
 
-def test_a_mistake_is_told_with_its_line_and_the_call(tmp_path: Path) -> None:
+def test_a_defect_is_reported_with_its_line_and_the_call(tmp_path: Path) -> None:
     done = run(tmp_path, PROGRAM.replace("CONDITION", ""))
 
     assert done.returncode == 1
@@ -54,7 +54,7 @@ def test_a_mistake_is_told_with_its_line_and_the_call(tmp_path: Path) -> None:
     assert "Nothing wrong" not in done.stdout
 
 
-def test_the_same_as_data(tmp_path: Path) -> None:
+def test_the_report_as_json(tmp_path: Path) -> None:
     done = run(tmp_path, f"print('begun')\n{PROGRAM.replace('CONDITION', '')}", "--json")
 
     data = json.loads(done.stdout)
@@ -79,7 +79,7 @@ for name in ("turn<2>", "turn<80>"):
 '''
 
 
-def test_a_launch_that_takes_too_many_registers_is_told_of(
+def test_a_launch_that_needs_too_many_registers_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "program.py").write_text(LARGE)
@@ -92,7 +92,7 @@ def test_a_launch_that_takes_too_many_registers_is_told_of(
     assert "in turn<2>" not in printed
 
 
-def test_a_missing_file_is_said(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "gpu_worker.run_kernel", str(tmp_path / "missing.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
@@ -118,7 +118,7 @@ def test_it_runs_as_python_would_run_it(beside: Path, capfd: pytest.CaptureFixtu
     assert errors == f"raw {[str(beside), '--json', '4']}\n"
 
 
-def test_a_crash_is_told_with_the_lines_of_all_files_and_no_praise(
+def test_a_crash_is_reported_with_the_lines_of_all_files_and_no_praise(
     beside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     beside.write_text("import beside_kernel\nbeside_kernel.stop()\n")
@@ -132,7 +132,7 @@ def test_a_crash_is_told_with_the_lines_of_all_files_and_no_praise(
 
 
 @pytest.mark.parametrize(("code", "ends", "said"), [("3", 1, "SystemExit: 3"), ("0", 0, "Nothing")])
-def test_an_exit_is_the_programs(
+def test_the_exit_code_is_the_programs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], code: str, ends: int, said: str
 ) -> None:
     (tmp_path / "program.py").write_text(f"raise SystemExit({code})\n")
@@ -142,7 +142,7 @@ def test_an_exit_is_the_programs(
 
 
 @pytest.mark.parametrize("source", [b"def (:\n", b"a\0b", b"\xff"])
-def test_what_is_no_python_cannot_be_run(
+def test_a_file_that_is_not_python_cannot_be_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], source: bytes
 ) -> None:
     (tmp_path / "program.py").write_bytes(source)

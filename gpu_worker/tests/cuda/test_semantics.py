@@ -21,7 +21,7 @@ def executor() -> Executor:
     return Executor()
 
 
-def test_threads_know_their_place_in_three_dimensions(executor: Executor) -> None:
+def test_threads_have_indices_in_three_dimensions(executor: Executor) -> None:
     out = executor.empty(2 * 3 * 2 * 24, np.int32)
 
     report = executor.launch(kernel(BLOCKS, "indices"), (2, 3, 2), (4, 3, 2), (out,))
@@ -46,7 +46,7 @@ def test_kernels_that_a_macro_declares_are_found(executor: Executor) -> None:
     assert "4" in str(caught.value)
 
 
-def test_a_macro_that_makes_no_kernel_is_named() -> None:
+def test_a_macro_that_declares_no_kernel_is_named() -> None:
     with pytest.raises(CompileError, match="line 1: A macro holds `__global__`"):
         compile_source("#define KERNEL(name) __global__ void name\nint x;\n")
 
@@ -69,7 +69,7 @@ def test_dynamic_shared_memory_has_the_size_of_the_launch(executor: Executor) ->
     assert np.array_equal(y.host, x.host[::-1])
 
 
-def test_more_shared_memory_after_asking_for_it(executor: Executor) -> None:
+def test_more_shared_memory_after_raising_the_limit(executor: Executor) -> None:
     which = module(BLOCKS).kernel("reversed")
     x, y = executor.array(np.arange(1000), np.float64), executor.empty(1000, np.float64)
     which.max_dynamic_shared_size_bytes = 100_000
@@ -87,7 +87,7 @@ def test_barriers_count_and_vote(executor: Executor) -> None:
     assert out.host.tolist() == [50, 1, 1, 0, 0]
 
 
-def test_structures_go_by_value(executor: Executor) -> None:
+def test_structures_are_passed_by_value(executor: Executor) -> None:
     y = executor.empty(1)
 
     executor.launch(kernel(BLOCKS, "by_value"), (1,), (1,), (struct.pack("iif", 3, 4, 0.5), y))
@@ -95,7 +95,7 @@ def test_structures_go_by_value(executor: Executor) -> None:
     assert y.host[0] == 6.0
 
 
-def test_constant_memory_is_set_from_outside_and_globals_stay(executor: Executor) -> None:
+def test_constant_memory_is_set_by_the_host_and_globals_persist(executor: Executor) -> None:
     which = kernel(BLOCKS, "constants")
     address, size = module(BLOCKS).global_address("table")
     set_bytes(address, np.array([1, 2, 3, 4], np.float32))
@@ -111,7 +111,7 @@ def test_constant_memory_is_set_from_outside_and_globals_stay(executor: Executor
         module(BLOCKS).global_address("missing")
 
 
-def test_names_that_the_c_library_has_too_are_free(executor: Executor) -> None:
+def test_names_of_the_c_library_are_free_to_use(executor: Executor) -> None:
     source = """__constant__ float gamma[2] = {3, 4};
 __device__ float norm(const float *x) { return x[0] * gamma[1]; }
 extern "C" __global__ void index(float *y) { y[0] = norm(gamma); }"""
@@ -179,7 +179,7 @@ def test_lanes_exchange_and_vote(executor: Executor) -> None:
         assert got.tolist() == wanted.tolist(), number
 
 
-def test_parts_of_a_warp_work_apart(executor: Executor) -> None:
+def test_parts_of_a_warp_work_independently(executor: Executor) -> None:
     out = executor.empty(32, np.int32)
 
     executor.launch(kernel(WARPS, "halves_of_a_warp"), (1,), (32,), (out,))
@@ -302,13 +302,13 @@ def test_atomic_sums_that_are_the_same_in_each_order_pass_without_a_word(
     assert of_sums(executor, name) == []
 
 
-def test_orders_that_differ_by_atomic_sums_are_told_of_once(executor: Executor) -> None:
+def test_orders_that_differ_by_atomic_sums_are_reported_once(executor: Executor) -> None:
     x = executor.array(np.random.default_rng(0).standard_normal(512) * 1e3)
     report = executor.launch(kernel(ORDERED, "summed"), (4,), (128,), (x, executor.array([0.0])))
     assert [d.kind for d in report.diagnostics] == ["atomic-sum"]
 
 
-def test_a_launch_is_the_same_each_time_for_one_seed(executor: Executor) -> None:
+def test_a_launch_repeats_for_the_same_seed(executor: Executor) -> None:
     x = executor.array(np.random.default_rng(0).standard_normal(512) * 1e3)
     sums = []
     for _ in range(3):

@@ -61,7 +61,7 @@ def test_vector_types_move_as_one(executor: Executor) -> None:
     assert requests == {(False, 4), (True, 4), (False, 16), (True, 16)}
 
 
-def test_pairs_are_shuffled_whole(executor: Executor) -> None:
+def test_pairs_of_halves_are_shuffled_as_one(executor: Executor) -> None:
     out = executor.empty((2, 4, 32), np.uint32)
 
     executor.launch(kernel(SIXTEEN_BITS, "shuffled_pairs"), (1,), (32,), (out,))
@@ -72,7 +72,7 @@ def test_pairs_are_shuffled_whole(executor: Executor) -> None:
     assert np.array_equal(out.host, np.stack([sources * 257 + 1] * 2))
 
 
-def test_functions_of_one_number(executor: Executor) -> None:
+def test_functions_of_one_argument(executor: Executor) -> None:
     x = np.linspace(0.25, 2.75, 32, dtype=np.float32)
     y = executor.empty((14, 32))
 

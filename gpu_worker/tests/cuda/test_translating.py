@@ -35,7 +35,7 @@ BUILT_IN = """extern "C" __global__ void k(float *a, size_t n) {
 
 
 @pytest.mark.parametrize(("options", "size"), [((), 16), (("-DWIDE",), 32)])
-def test_what_a_condition_leaves_out_is_not_offered(options: tuple[str, ...], size: int) -> None:
+def test_code_excluded_by_a_condition_is_not_offered(options: tuple[str, ...], size: int) -> None:
     module = Module(compile_source(LEFT_OUT, options).library)
 
     assert module.kernels == ("k",)
@@ -44,7 +44,7 @@ def test_what_a_condition_leaves_out_is_not_offered(options: tuple[str, ...], si
     assert module.kernel("k").parameters[0].pointee_size == (8 if options else 4)
 
 
-def test_a_source_of_which_nothing_is_left_says_so() -> None:
+def test_a_source_without_any_code_left_says_so() -> None:
     assert "left out by #if" in refused(
         "#ifdef NEVER\n" + KERNEL.replace("VALUE", "1") + "#endif\n"
     )
@@ -108,7 +108,7 @@ def test_the_headers_are_those_that_a_device_has(monkeypatch: pytest.MonkeyPatch
     assert nvrtc.compile_for(questions + BUILT_IN, "sm_90").keys() == {"k"}
 
 
-def test_what_a_device_needs_is_told_of_what_runs_here_too() -> None:
+def test_the_needs_on_a_device_are_known_for_what_runs_here() -> None:
     source = """
 #if%s LEARNML_CPU
 #define HELD 4096
@@ -130,13 +130,13 @@ extern "C" __global__ void k(float *x, int n) {
 @pytest.mark.parametrize(
     "asked", ["#ifdef __GNUC__", "#if 1 < __SIZEOF_INT128__", "#ifndef __EDG__"]
 )
-def test_a_source_that_asks_for_this_compiler_is_another_one_on_a_device(asked: str) -> None:
+def test_a_source_that_tests_for_this_compiler_differs_on_a_device(asked: str) -> None:
     (found,) = nvrtc.refusals(f"\n{asked}\n#endif\n{BUILT_IN}")
     assert found.line == 2
     assert "another source there" in found.message
 
 
-def test_what_is_built_in_needs_no_header() -> None:
+def test_builtins_need_no_header() -> None:
     assert compile_source(BUILT_IN).kernels == ("k",)
 
 
@@ -157,7 +157,7 @@ SHARED = """extern "C" __global__ void k(float *y) {
 """
 
 
-def test_the_alignment_of_shared_memory_stands_where_cuda_takes_it() -> None:
+def test_the_alignment_of_shared_memory_may_stand_where_cuda_allows_it() -> None:
     assert compile_source(SHARED).kernels == ("k",)
     assert not nvrtc.refusals(SHARED)
 

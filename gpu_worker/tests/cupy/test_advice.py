@@ -33,32 +33,32 @@ APART = {"line": 9, "sectors": 800, "ideal_sectors": 100}
 WRITTEN = {"line": 12, "write": True, "sectors": 400, "ideal_sectors": 100}
 
 
-def test_each_line_that_wastes_sectors_is_named_the_worst_first() -> None:
+def test_lines_that_waste_sectors_are_named_worst_first() -> None:
     (sentence,) = said(GOOD, WRITTEN, APART)
     assert "12% where it reads on line 9 of its source; 25% where it writes on line 12" in sentence
     assert "line 3" not in sentence
 
 
-def test_what_is_together_or_little_or_not_the_learners_is_no_advice() -> None:
+def test_coalesced_small_or_foreign_accesses_get_no_advice() -> None:
     assert said(GOOD) == []
     assert said({**GOOD, "sectors": 1000, "ideal_sectors": 1000}, {**APART, "sectors": 110}) == []
     assert said(APART, generated=True) == []
 
 
 @pytest.mark.parametrize("line", [None, 0, 31, 1 << 60])
-def test_a_line_that_cannot_be_is_left_out(line: int | None) -> None:
+def test_an_impossible_line_is_left_out(line: int | None) -> None:
     (sentence,) = said({**APART, "line": line})
     assert "12% where it reads. " in sentence
 
 
-def test_the_line_where_most_threads_meet_in_banks_is_named() -> None:
+def test_the_line_with_most_bank_conflicts_is_named() -> None:
     shared = {"space": "shared", "line": 7}
     assert said({**shared, "bank_conflicts": 15}) == []
     (sentence,) = said({**shared, "bank_conflicts": 31}, {**shared, "line": 8, "bank_conflicts": 2})
     assert "33 bank conflicts in shared memory, most of them on line 7 of its source." in sentence
 
 
-def test_blocks_that_fill_no_warp_are_told_of() -> None:
+def test_blocks_that_do_not_fill_warps_are_mentioned() -> None:
     assert said(GOOD, block=[8, 4]) == []
     assert said(GOOD, block=[1], generated=True) == []
     (sentence,) = said(GOOD, block=[1])
@@ -105,7 +105,7 @@ def test_a_row_in_a_block_of_one_thread_is_not_coalesced(zygote: Zygote) -> None
     assert "12% where it reads on line" in told
 
 
-def test_a_thread_for_each_row_is_told_where_it_reads(zygote: Zygote) -> None:
+def test_a_thread_per_row_gets_advice_at_its_reads(zygote: Zygote) -> None:
     source = submission("raw_thread_per_row")
     counted = counts_of(get("rmsnorm"), source, zygote)
     assert counted is not None

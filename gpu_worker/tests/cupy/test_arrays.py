@@ -88,7 +88,7 @@ def test_operations_give_what_numpy_gives(number: int, dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("name", ["sum", "mean", "var", "std"])
-def test_halves_are_added_up_in_float32_and_rounded_once(name: str, dtype: str) -> None:
+def test_halves_are_summed_in_float32_and_rounded_once(name: str, dtype: str) -> None:
     values = (DRAW.standard_normal((4, 3000)) + 1).astype(dtype)
     got = getattr(cp, name)(cp.asarray(values), axis=-1)
     exact = getattr(np, name)(values.astype(np.float64), axis=-1)
@@ -105,7 +105,7 @@ def test_a_sum_in_half_precision_does_not_stop_at_2048() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_products_of_halves_are_added_up_in_float32(dtype: str) -> None:
+def test_products_of_halves_are_summed_in_float32(dtype: str) -> None:
     ones = cp.ones((4, 3000), dtype)
     for product in (ones @ ones.T, cp.einsum("id,jd->ij", ones, ones), cp.dot(ones, ones.T)):
         assert product.dtype == np.dtype(dtype)
@@ -134,7 +134,7 @@ def test_comparisons_give_an_array_of_one_element(dtype: str) -> None:
     assert not cp.allclose(x, x + 1)
 
 
-def test_work_in_place_by_name_changes_the_array() -> None:
+def test_named_in_place_functions_change_the_array() -> None:
     x = cp.asarray([3.0, 1.0, 2.0])
     assert x.sort() is None
     assert x.get().tolist() == [1, 2, 3]
@@ -154,7 +154,7 @@ def test_order_statistics_of_an_array(name: str) -> None:
     assert float(getattr(cp, name)(cp.arange(9.0), *given)) == 4
 
 
-def test_numbers_by_chance_are_arrays_on_the_device() -> None:
+def test_random_numbers_are_arrays_on_the_device() -> None:
     x = cp.arange(50)
     random.shuffle(x)
     assert sorted(x.get().tolist()) == list(range(50)) != x.get().tolist()
@@ -230,7 +230,7 @@ def test_numpys_functions_on_a_device_array_stay_on_the_device() -> None:
         (cp.ones(1), "reshap", "reshape"),
     ],
 )
-def test_what_the_stand_in_lacks_is_said_with_near_names(place: Any, name: str, near: str) -> None:
+def test_missing_names_are_reported_with_similar_ones(place: Any, name: str, near: str) -> None:
     with pytest.raises(AttributeError, match=f"stand-in for CuPy has no .*{name}.*{near}"):
         getattr(place, name)
 
@@ -247,7 +247,7 @@ def test_what_the_stand_in_lacks_is_said_with_near_names(place: Any, name: str, 
         (cp.add, "at", "kernel"),
     ],
 )
-def test_what_cupy_has_and_the_stand_in_not_is_said_with_what_there_is(
+def test_parts_of_cupy_that_are_missing_are_reported_with_alternatives(
     place: Any, name: str, offered: str
 ) -> None:
     with pytest.raises(AttributeError, match=f"{name}: it is not offered here.*{offered}"):
@@ -261,7 +261,7 @@ def test_names_that_cupy_itself_lacks_are_not_offered() -> None:
         cp.rsqrt  # noqa: B018
 
 
-def test_it_says_what_it_is() -> None:
+def test_the_stand_in_identifies_itself() -> None:
     assert "cpu" in cp.__version__
     assert cp.get_array_module(cp.ones(1)) is cp
     assert cp.get_array_module(np.ones(1)) is np
@@ -278,7 +278,7 @@ def test_a_single_element_is_an_array_and_a_view() -> None:
     assert float(element) == int(element) == element.item() == 7
 
 
-def test_an_element_that_an_array_names_is_on_the_device() -> None:
+def test_an_element_indexed_by_an_array_is_on_the_device() -> None:
     x = cp.arange(8, dtype=cp.float32)
     largest = x[cp.argmax(x)]
     assert (largest.shape, float(largest)) == ((), 7.0)
@@ -309,14 +309,14 @@ def test_views_share_memory_and_results_do_not() -> None:
         (lambda y: cp.add(1, 1, out=y[::3]), 12),
     ],
 )
-def test_what_is_written_by_index_is_written_and_no_more(write: Any, left: int) -> None:
+def test_writing_by_index_marks_only_what_is_written(write: Any, left: int) -> None:
     for dtype in DTYPES:
         y = cp.empty((4, 6), dtype)
         write(y)
         assert memory.unwritten(backing(y))[0] == left
 
 
-def test_bytes_that_are_written_by_index_are_marked_in_pairs() -> None:
+def test_bytes_written_by_index_are_marked_in_pairs() -> None:
     y = cp.empty((5, 3), cp.int8)
     y[:, 1] = 1
     y[4] = 1
@@ -325,7 +325,7 @@ def test_bytes_that_are_written_by_index_are_marked_in_pairs() -> None:
     assert block.unwritten() == (4, 2)
 
 
-def test_work_in_place_keeps_the_array() -> None:
+def test_in_place_operators_keep_the_array() -> None:
     x = cp.ones(4, cp.float32)
     same = x
     x += 1
@@ -353,7 +353,7 @@ def test_streams_events_devices_and_pools_change_nothing() -> None:
     assert float(x.sum()) == 6
 
 
-def test_memory_pools_are_there_and_hold_nothing() -> None:
+def test_memory_pools_exist_and_hold_nothing() -> None:
     pool, pinned = cp.get_default_memory_pool(), cp.get_default_pinned_memory_pool()
     assert pool is cp.get_default_memory_pool()
     x = cp.ones(1000)

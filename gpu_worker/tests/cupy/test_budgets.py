@@ -47,11 +47,11 @@ def judged(*counts: Counted) -> tuple[bool | None, int, str]:
     return group.passed, group.cases_passed, failure.message if failure else ""
 
 
-def test_within_the_budget_is_up_to_it() -> None:
+def test_counts_equal_to_the_budget_are_within_it() -> None:
     assert judged(counted((16, 1024), 2.25), counted((8, 4096), 2.125)) == (True, 2, "")
 
 
-def test_over_one_budget_the_numbers_and_the_way_out_are_told() -> None:
+def test_exceeding_a_budget_gives_the_numbers_and_a_remedy() -> None:
     passed, kept, message = judged(counted((16, 1024), 2.0625), counted((8, 4096), 2.5))
     assert (passed, kept) == (False, 1)
     assert message.startswith(
@@ -60,7 +60,7 @@ def test_over_one_budget_the_numbers_and_the_way_out_are_told() -> None:
     )
 
 
-def test_launches_have_a_bound_of_their_own() -> None:
+def test_launches_have_a_separate_bound() -> None:
     passed, kept, message = judged(counted((16, 1024), 2.0, 2), counted((8, 4096), 2.0))
     assert (passed, kept) == (False, 1)
     assert "in 2 launches; allowed are 2.25 times in 1 launch. What is moved would do." in message
@@ -75,7 +75,7 @@ def test_launches_have_a_bound_of_their_own() -> None:
     assert "of yours" not in judged(item, counted((8, 4096), 2.0))[2]
 
 
-def test_what_launches_nothing_was_not_done_on_the_device() -> None:
+def test_without_launches_nothing_was_done_on_the_device() -> None:
     passed, kept, message = judged(counted((16, 1024), 2.0, 0), counted((8, 4096), 2.0))
     assert (passed, kept) == (False, 1)
     assert "forward launched no kernel" in message
@@ -103,7 +103,7 @@ def test_loads_and_stores_have_a_width() -> None:
     assert "is not known of all that they move" in failure.message
 
 
-def test_arrays_of_threads_that_no_multiprocessor_has_room_for_are_in_memory() -> None:
+def test_local_arrays_too_large_for_a_multiprocessor_are_in_memory() -> None:
     kernel = KernelCounts(
         name="k", launches=1, grid=[16], block=[1], shared_bytes=0, barriers_per_row=1,
         coalescing=1.0, bank_conflicts=0, registers=32, spilled_bytes=8192, occupancy=None,
@@ -121,7 +121,7 @@ def test_arrays_of_threads_that_no_multiprocessor_has_room_for_are_in_memory() -
         assert kept or "there is room for" in message
 
 
-def test_a_kernel_that_no_device_takes_is_over_its_budget() -> None:
+def test_a_kernel_that_no_device_accepts_exceeds_its_budget() -> None:
     counts = [counted((16, 1024), 2.0), counted((8, 4096), 2.0)]
     found = Finding(kind="compile-error", severity="warning", kernel="", line=7, kernel_line=5,
                     message="On a device: expression must have a constant value.")  # fmt: skip
@@ -142,7 +142,7 @@ def test_a_kernel_that_no_device_takes_is_over_its_budget() -> None:
     assert "moves 3 times the bytes of x" in failure.message
 
 
-def test_what_was_not_counted_is_over_its_budget() -> None:
+def test_what_was_not_counted_exceeds_its_budget() -> None:
     twice = counted((16, 1024), 2.0)
     twice = twice.model_copy(update={"rows": twice.rows * 2})
     for first in (None, twice):
@@ -152,7 +152,7 @@ def test_what_was_not_counted_is_over_its_budget() -> None:
         assert "no call of forward could be counted for x of shape 16 × 1024" in message
 
 
-def test_less_than_the_least_was_not_all_counted() -> None:
+def test_counts_below_the_minimum_are_incomplete() -> None:
     passed, kept, message = judged(counted((16, 1024), 1.5), counted((8, 4096), 2.0))
     assert (passed, kept) == (False, 1)
     assert "was seen to move only 1.5 times the bytes of x, and must move 2 times" in message
@@ -183,13 +183,13 @@ class RMSNormScratch:
     assert any("Values go to the host" in note for note in graded.report.notes)
 
 
-def test_before_anything_was_counted_the_group_is_not_run() -> None:
+def test_a_group_without_counts_was_not_run() -> None:
     (group,) = budget_results(FORWARD, None)
     assert (group.passed, group.cases, group.cases_passed) == (None, 2, 0)
     assert budget_results(get("rmsnorm"), None) == []
 
 
-def test_shapes_of_budgets_are_counted_once_each_after_the_exercises_own() -> None:
+def test_shapes_of_budgets_are_each_counted_once_after_the_exercises() -> None:
     assert counted_shapes(FORWARD) == [(16, 1024), (8, 4096)]
     assert counted_shapes(get("softmax_cross_entropy")) == []
     alone = dataclasses.replace(FORWARD, counted_shape=None)
@@ -246,7 +246,7 @@ def test_every_budget_names_a_group_of_its_own_and_can_be_kept() -> None:
             assert budget.at_once is None or 4 < budget.at_once <= 16
 
 
-def test_on_a_device_too_only_what_the_contract_allows_is_asked() -> None:
+def test_cases_for_a_device_stay_within_the_contract() -> None:
     for slug in STEPS:
         assert {plan.dtype for plan in device_cases.plans(get(slug))} == {"float32"}
         assert not get(slug).has_kernels_for("bfloat16")
@@ -284,7 +284,7 @@ def advice(slug: str, direction: str, read: float, written: float) -> list[str]:
     return list(of_call(get(slug), call, size))
 
 
-def test_what_an_exercise_does_not_ask_for_is_no_advice() -> None:
+def test_advice_is_limited_to_the_goals_of_the_exercise() -> None:
     assert advice("rmsnorm_two_kernels", "forward", 2.02, 1) == []
     assert advice("rmsnorm_fused_backward", "forward", 4, 3) == []
     assert advice("rmsnorm_fused_backward", "backward", 2.2, 1.1) == []
@@ -316,7 +316,7 @@ def test_each_launch_of_a_kernel_counts_with_what_it_moved_itself() -> None:
     assert array.at_once == 4
 
 
-def test_what_is_kept_of_launches_does_not_grow_with_them() -> None:
+def test_sums_of_launches_take_constant_space() -> None:
     note = summed([(1, 4 + number // 2, 40) for number in range(4 * MOST_ARRAYS)])
     assert note.launches == 4 * MOST_ARRAYS
     assert note.counters.global_bytes_read == 40 * note.launches
@@ -340,7 +340,7 @@ def of_an_array(slug: str, read: float, reads: int, label: str = "") -> list[str
     return [*again, *narrow(get(slug), call, kernel, "k", 4 * 1024)]
 
 
-def test_reading_twice_is_said_where_it_is_too_much() -> None:
+def test_reading_twice_is_mentioned_where_it_is_too_much() -> None:
     for slug in ("rmsnorm_two_kernels", "rmsnorm_one_launch"):
         assert of_an_array(slug, 2, 32 * 1024) == []
     (again,) = of_an_array("rmsnorm_fused_forward", 2, 32 * 1024)

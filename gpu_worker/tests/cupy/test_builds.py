@@ -39,7 +39,7 @@ class OutOfTime:
         return RunResult(ending="timed_out", wall_seconds=2 * own, waited_seconds=own)
 
 
-def test_what_a_program_waits_for_while_kernels_are_built_is_not_its_own_time(
+def test_waiting_for_builds_is_not_counted_as_the_programs_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zygote, exercise = OutOfTime(), get("rmsnorm")
@@ -62,7 +62,7 @@ def test_what_a_program_waits_for_while_kernels_are_built_is_not_its_own_time(
 _NOTHING = (BuildAnswer(), b"", 0.0)
 
 
-def test_a_compiler_without_time_on_a_busy_machine_is_our_fault(
+def test_a_compiler_starved_by_a_busy_machine_is_our_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = compiling.CompilerRun(-9, "", "wall", 45.0, 0.4)
@@ -73,7 +73,7 @@ def test_a_compiler_without_time_on_a_busy_machine_is_our_fault(
     assert "not your program's fault" in answer.error
 
 
-def test_a_counted_run_that_builds_too_much_is_told_so(tmp_path: Path) -> None:
+def test_a_counted_run_with_too_many_builds_is_told_so(tmp_path: Path) -> None:
     with Builds(str(tmp_path), LIMITS) as made:
         made.exceeded, made.limit, made.used = "Too many kernels.", "64 builds", "65 builds"
         exercise, rng = get("rmsnorm_fused_forward"), np.random.default_rng(1)
@@ -85,7 +85,7 @@ def test_a_counted_run_that_builds_too_much_is_told_so(tmp_path: Path) -> None:
     )
 
 
-def test_each_runs_builds_are_timed_for_themselves(
+def test_builds_are_timed_separately_for_each_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(builds, "_compile", lambda request: (BuildAnswer(error="no"), b"", 2.5))
@@ -100,7 +100,7 @@ def test_each_runs_builds_are_timed_for_themselves(
     assert made.seconds == 2.5
 
 
-def test_what_does_not_compile_is_tried_once_for_all_runs(
+def test_a_source_that_does_not_compile_is_tried_once_for_all_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[BuildRequest] = []
@@ -122,7 +122,7 @@ def test_what_does_not_compile_is_tried_once_for_all_runs(
     assert made.seconds == 1.0
 
 
-def test_a_run_that_is_begun_again_asks_for_no_more_builds(
+def test_a_restarted_run_requests_no_further_builds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(builds, "_compile", lambda request: (BuildAnswer(), b"library", 0.1))
@@ -137,7 +137,7 @@ def test_a_run_that_is_begun_again_asks_for_no_more_builds(
     assert (made.limit, made.used) == ("2 builds", "3 builds")
 
 
-def test_a_build_that_breaks_is_answered_and_our_fault(
+def test_a_build_that_crashes_is_answered_as_our_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(builds, "_compile", lambda request: os.stat("/no such folder"))
@@ -151,7 +151,7 @@ def test_a_build_that_breaks_is_answered_and_our_fault(
     assert "lies with this worker" in made.missing == answer.error
 
 
-def test_what_building_may_take_is_the_processors_time() -> None:
+def test_the_limit_of_builds_is_in_processor_time() -> None:
     """A source that was not built before, so that there is something to time."""
     kernel = f'extern "C" __global__ void k(int* y) {{ y[0] = {random.getrandbits(31)}; }}'
     answer, library, good = builds._compile(BuildRequest(kernel, (), ()))
@@ -163,7 +163,7 @@ def test_what_building_may_take_is_the_processors_time() -> None:
     assert builds._compile(BuildRequest(kernel, (), ()))[2] == 0.0
 
 
-def test_the_cases_take_no_time_from_the_counted_calls_but_from_each_other(tmp_path: Path) -> None:
+def test_cases_share_a_time_limit_and_counted_calls_have_their_own(tmp_path: Path) -> None:
     limit, zygote = LIMITS["wall_seconds"], OutOfTime()
     task = grading._Task(
         exercise=get("rmsnorm_fused_forward"), track=Track.CUPY, source="", limits=LIMITS,

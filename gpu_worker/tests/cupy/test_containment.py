@@ -46,7 +46,7 @@ def without_namespaces() -> Iterator[ZygoteProcess]:
 
 # --- the attacks of the NumPy track ---------------------------------------------------------------
 @pytest.mark.parametrize("attack", REACHING, ids=by_name)
-def test_nothing_gets_through_beside_the_stand_in(
+def test_no_attack_succeeds_beside_the_stand_in(
     attack: Attack, walled: ZygoteProcess, targets: Targets
 ) -> None:
     assert attack.stopped_at(setups()["A"])
@@ -54,7 +54,7 @@ def test_nothing_gets_through_beside_the_stand_in(
 
 
 @pytest.mark.parametrize("attack", [a for a in REACHING if a.kind == "reach"], ids=by_name)
-def test_nothing_more_gets_through_without_namespaces(
+def test_no_further_attack_succeeds_without_namespaces(
     attack: Attack, without_namespaces: ZygoteProcess, targets: Targets
 ) -> None:
     if attack.stopped_at(setups()["B, no namespaces"]):
@@ -71,7 +71,7 @@ def test_no_attack_on_the_judge_passes(attack: Attack, grade_cupy: GradeCupy) ->
     assert graded.score < 1.0
 
 
-def test_hidden_inputs_come_back_in_no_text(grade_cupy: GradeCupy) -> None:
+def test_no_text_carries_hidden_inputs_back(grade_cupy: GradeCupy) -> None:
     (leak,) = [attack for attack in attacks() if attack.kind == "leak"]
     source = leak.source.replace("import numpy as np", "import cupy as np")
     graded = grade_cupy(f"PUBLIC_SHAPES = {public_shapes()!r}\n{source}")
@@ -81,7 +81,7 @@ def test_hidden_inputs_come_back_in_no_text(grade_cupy: GradeCupy) -> None:
 
 # --- the compiler and native code -----------------------------------------------------------------
 @pytest.mark.parametrize("attack", [*COMPILER, *NATIVE], ids=by_name)
-def test_a_kernel_gets_no_more_than_python_got(
+def test_kernels_reach_no_more_than_python(
     attack: Native, grade_cupy: GradeCupy, right_arrays: str
 ) -> None:
     begun = time.monotonic()
@@ -96,7 +96,7 @@ def test_a_kernel_gets_no_more_than_python_got(
     assert time.monotonic() - begun < PATIENCE_SECONDS
 
 
-def test_after_all_that_a_right_submission_is_accepted(
+def test_after_the_attacks_a_correct_submission_is_accepted(
     grade_cupy: GradeCupy, right_arrays: str
 ) -> None:
     assert grade_cupy(right_arrays, cases="public").outcome == "accepted"
@@ -117,7 +117,7 @@ def forged_frame(kind: FrameKind, payload: bytes, position: int = 0, count: int 
     return f"import os\nos.write(4, {count} * {frame!r})\n"
 
 
-def test_forged_notes_make_no_pass(grade_cupy: GradeCupy, right_arrays: str) -> None:
+def test_forged_notes_cannot_cause_a_pass(grade_cupy: GradeCupy, right_arrays: str) -> None:
     counts = {"bytes_read": 0, "bytes_written": 0, "launches": 0}
     forged = FORGED.format(notes={"counts": counts, "diagnostics": []})
     wrong = right_arrays.replace("1 / cp.sqrt(", "2 / cp.sqrt(")
@@ -134,7 +134,7 @@ def test_forged_notes_make_no_pass(grade_cupy: GradeCupy, right_arrays: str) -> 
         '{"counts": {"bytes_read": 1e999, "bytes_written": 0, "launches": 0}}',
     ],
 )
-def test_notes_that_no_runner_writes_are_held_for_a_person(
+def test_impossible_notes_are_held_for_review(
     notes: str, grade_cupy: GradeCupy, right_arrays: str
 ) -> None:
     source = forged_frame(FrameKind.NOTES, notes.encode())
@@ -142,7 +142,7 @@ def test_notes_that_no_runner_writes_are_held_for_a_person(
 
 
 @pytest.mark.parametrize(("position", "count"), [(60_000, 1), (2, 9)])
-def test_notes_on_calls_that_were_not_made_are_held_for_a_person(
+def test_notes_on_calls_that_were_not_made_are_held_for_review(
     position: int, count: int, grade_cupy: GradeCupy, right_arrays: str
 ) -> None:
     # Only where calls are counted does anybody look at which they are of.
@@ -157,14 +157,14 @@ def test_notes_on_calls_that_were_not_made_are_held_for_a_person(
     "payload",
     [b"", b"\1", b"\xff\xff\xff\xff" + bytes(8), bytes(4) + b"\xff\xff\xff\x7fabc"],
 )
-def test_a_malformed_request_for_a_build_is_held_for_a_person(
+def test_a_malformed_build_request_is_held_for_review(
     payload: bytes, grade_cupy: GradeCupy, right_arrays: str
 ) -> None:
     source = forged_frame(FrameKind.BUILD, payload)
     assert grade_cupy(source + right_arrays, cases="public").outcome == "flagged"
 
 
-def test_frames_that_a_runner_could_write_are_no_forgery(
+def test_frames_that_a_runner_may_write_are_not_forged(
     grade_cupy: GradeCupy, right_arrays: str
 ) -> None:
     """The control of the forged ones: it is what they hold that is refused."""
@@ -197,7 +197,7 @@ except OSError as error:
     assert list(folder.iterdir()) == []
 
 
-def test_one_zygotes_builds_are_not_anothers(walled: ZygoteProcess) -> None:
+def test_zygotes_do_not_share_builds(walled: ZygoteProcess) -> None:
     with ZygoteProcess(setups()["A"]) as other:
         other.start()
         secret = Path(other.builds, "0.so")

@@ -79,7 +79,7 @@ def test_a_line_of_the_kernel_is_found_in_the_file() -> None:
     assert [found(note(line=line))[0].line for line in (2, 4)] == [5, 7]
 
 
-def test_a_line_around_the_learners_expression_is_found() -> None:
+def test_the_line_of_a_learners_expression_is_found() -> None:
     generated = "#include <x>\nfor (;;) {\n\ny = rsqrt(x) * 3;\n}\n"
     assert found(note(line=4), code=generated)[0].line == 11
     # What the stand-in wrote itself is in no line of his.
@@ -87,13 +87,13 @@ def test_a_line_around_the_learners_expression_is_found() -> None:
 
 
 @pytest.mark.parametrize("line", [None, 0, -4, 10**9])
-def test_a_line_that_cannot_be_is_left_out(line: int | None) -> None:
+def test_an_impossible_line_is_left_out(line: int | None) -> None:
     (finding,) = found(note(line=line))
     assert finding.line is None
     assert finding.kernel_line is None
 
 
-def test_in_hidden_cases_the_words_are_the_judges() -> None:
+def test_in_hidden_cases_messages_are_the_judges() -> None:
     (public,) = found(note())
     (hidden,) = found(note(), public=False)
     assert public.message == "LEAK 0.5"
@@ -106,7 +106,7 @@ def test_in_hidden_cases_the_words_are_the_judges() -> None:
     assert found(note(kernel="twice<float>"), public=False)[0].kernel == "twice<float>"
 
 
-def test_the_compilers_words_are_shown_of_source_that_the_learner_wrote() -> None:
+def test_compiler_messages_are_shown_for_source_that_the_learner_wrote() -> None:
     built = {0: [note(kind="compile-error", message="expected ';'")]}
     (own,) = found(note(kind="compile-error"), public=False, built=built)
     assert own.message == "expected ';'"
@@ -115,7 +115,7 @@ def test_the_compilers_words_are_shown_of_source_that_the_learner_wrote() -> Non
 
 
 @pytest.mark.parametrize("made_up", ["-DSCALE=0.2500125", "-Dx0p7989", "twice<17>"])
-def test_the_compilers_words_are_kept_back_where_what_it_was_given_beside_was_made_up(
+def test_compiler_messages_are_withheld_if_options_were_made_up(
     made_up: str,
 ) -> None:
     built = {0: [note(kind="compile-error", message="LEAK 0.5")]}
@@ -129,7 +129,7 @@ def test_the_compilers_words_are_kept_back_where_what_it_was_given_beside_was_ma
     assert own.message == "LEAK 0.5"
 
 
-def test_each_kind_at_each_line_comes_once_the_worst_first() -> None:
+def test_findings_are_unique_by_kind_and_line_and_worst_first() -> None:
     many = [
         note(kind="half-accumulation", severity="warning", kernel="twice<float>"),
         note(kernel="twice<float>"),
@@ -143,7 +143,7 @@ def test_each_kind_at_each_line_comes_once_the_worst_first() -> None:
     ]
 
 
-def test_of_too_many_notes_the_worst_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_too_many_notes_the_worst_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[str] = []
 
     def count(finder: object, kernel: str) -> str:
@@ -156,13 +156,13 @@ def test_of_too_many_notes_the_worst_are_looked_at(monkeypatch: pytest.MonkeyPat
     assert len(looked_at) == findings.MAX_NOTES
 
 
-def test_every_kind_of_the_executor_has_a_meaning_in_words() -> None:
+def test_every_defect_has_an_explanation() -> None:
     assert {str(kind) for kind in Defect} == set(MEANINGS)
     assert all(text.endswith(".") for text in MEANINGS.values())
 
 
 # --- requests for builds --------------------------------------------------------------------------
-def test_a_request_survives_the_way() -> None:
+def test_a_build_request_survives_the_round_trip() -> None:
     for request in (
         BuildRequest("é\0x", (), ()),
         BuildRequest("code", ("-std=c++17", "-DX=1"), ("f<float>", "g")),
@@ -191,7 +191,7 @@ def test_a_cut_or_changed_request_is_refused(cut: int) -> None:
         (32, 96, 0, 20 / 64, "registers"),
     ],
 )
-def test_occupancy_is_what_bounds_it(
+def test_occupancy_is_the_tightest_bound(
     threads: int, registers: int, shared: int, share: float, limit: str
 ) -> None:
     result = occupancy(threads, registers, shared)
@@ -199,7 +199,7 @@ def test_occupancy_is_what_bounds_it(
     assert limit in result.limit
 
 
-def test_registers_are_shared_out_to_whole_warps_of_each_quarter() -> None:
+def test_registers_are_allotted_to_whole_warps_of_each_quarter() -> None:
     # Of the header's own check: eights for each thread, and as many warps in each quarter.
     assert registers_of_block(1024, 64) == registers_of_block(256, 255) == 65_536
     assert registers_of_block(1024, 65) == 1024 * 72
@@ -223,7 +223,7 @@ THREADS = 1024"""
         ([1024, 1, 1], 64, LARGE, False, ()),
     ],
 )
-def test_too_many_registers_are_told_of_without_a_hidden_number(
+def test_too_many_registers_are_reported_without_a_hidden_number(
     monkeypatch: pytest.MonkeyPatch,
     block: list[int],
     registers: int,
@@ -259,7 +259,7 @@ def about_argument(number: int, severity: str) -> dict[str, Any]:
     return note(kind="wrong-scalar-type", severity=severity, line=None, message=message)
 
 
-def test_each_wrong_argument_of_a_launch_is_told_of_errors_first() -> None:
+def test_every_wrong_argument_is_reported_with_errors_first() -> None:
     told = found(*(about_argument(number, "warning") for number in (4, 6, 4)))
     told += found(about_argument(5, "error"))
     told += found(about_argument(7, "warning"), about_argument(5, "error"), public=False)
@@ -344,7 +344,7 @@ NARROW = "np.int32(x.shape[-1])"
         ),
     ],
 )
-def test_a_wrong_argument_is_told_with_both_types_in_hidden_cases_too(
+def test_a_wrong_argument_is_reported_with_both_types_even_in_hidden_cases(
     call: str, words: str, grade_cupy: GradeCupy
 ) -> None:
     graded = grade_cupy(BFLOAT16_FORGOTTEN.replace("FAILING", call), seed=1, named=False)
@@ -365,7 +365,7 @@ def test_a_wrong_argument_is_told_with_both_types_in_hidden_cases_too(
         ({"argument": 2, "name": "x", "passed": "a number", "taken": "float* LEAK"}, False),
     ],
 )
-def test_only_types_are_told_of_arguments_in_hidden_cases(
+def test_of_arguments_in_hidden_cases_only_types_are_reported(
     fields: dict[str, Any], expected: bool
 ) -> None:
     (hidden,) = found(note(kind="wrong-array-type", line=None, arguments=fields), public=False)
@@ -373,7 +373,7 @@ def test_only_types_are_told_of_arguments_in_hidden_cases(
     assert (hidden.message == MEANINGS["wrong-array-type"]) is not expected
 
 
-def test_no_name_is_looked_for_where_errors_of_kernels_explain_every_failed_case(
+def test_no_mistake_is_sought_where_kernel_errors_explain_every_failure(
     grade_cupy: GradeCupy, right_kernel: str
 ) -> None:
     early: list[Graded] = []

@@ -65,7 +65,7 @@ def test_the_array_program_is_right_and_moves_what_the_page_says(
     assert layer.dgamma.get() == pytest.approx(reference.dgamma, abs=1e-4)
 
 
-def test_run_by_itself_it_prints_what_the_page_shows(
+def test_the_program_prints_what_the_page_shows(
     code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = PAGE.read_text(encoding="utf-8")

@@ -37,20 +37,20 @@ def fresh() -> Iterator[None]:
     host.take_notes()
 
 
-def test_scalars_go_by_their_type(module: Any) -> None:
+def test_scalars_are_passed_by_their_type(module: Any) -> None:
     out = cp.empty(5)
     scalars = (2**40, 0.1, True, np.float32(0.1), np.int32(-3))
     module.get_function("types")((1,), (1,), (*scalars, out))
     assert out.get().tolist() == [2.0**40, 0.1, 1.0, float(np.float32(0.1)), -3.0]
 
 
-def test_arrays_go_as_addresses_whatever_their_strides(module: Any) -> None:
+def test_arrays_are_passed_as_addresses_whatever_their_strides(module: Any) -> None:
     x = cp.asarray(np.arange(8, dtype=np.float32))
     module.get_function("twice")((2,), (4,), (x[::2], np.int32(4)))
     assert x.get().tolist() == [0, 2, 4, 6, 4, 5, 6, 7]
 
 
-def test_numpys_arrays_are_no_arguments_unless_they_hold_one_number(module: Any) -> None:
+def test_numpy_arrays_are_arguments_only_with_one_element(module: Any) -> None:
     kernel = module.get_function("twice")
     x = cp.ones(2, cp.float32)
     kernel((1,), (2,), (x, np.array([1], np.int32)))
@@ -62,7 +62,7 @@ def test_numpys_arrays_are_no_arguments_unless_they_hold_one_number(module: Any)
 
 
 @pytest.mark.parametrize("extent", [4 / 2, 2.5, np.float32(2), "2", None])
-def test_grids_and_blocks_hold_integers(module: Any, extent: Any) -> None:
+def test_grids_and_blocks_are_integers(module: Any, extent: Any) -> None:
     kernel, x = module.get_function("twice"), cp.ones(4, cp.float32)
     for grid, block in (((extent,), (2,)), ((2,), (extent,)), ((2, extent), (2,))):
         with pytest.raises(TypeError, match="cannot be interpreted as an integer.*//"):
@@ -104,7 +104,7 @@ def test_addresses_copy_within_the_device_and_keep_what_they_point_into(module: 
         table.copy_from_host(0, 4)
 
 
-def test_what_a_device_could_not_survive_raises_and_is_found(module: Any) -> None:
+def test_errors_that_stop_a_device_raise_and_are_diagnosed(module: Any) -> None:
     x = cp.ones(4, cp.float32)
     with pytest.raises(cp.cuda.driver.CUDADriverError):
         module.get_function("beyond")((1,), (2,), (x, np.int32(4)))
@@ -121,7 +121,7 @@ def test_source_that_does_not_compile_raises_when_it_is_used() -> None:
     assert host.take_notes()["diagnostics"][0]["kind"] == "compile-error"
 
 
-def test_an_array_that_no_kernel_filled_is_told(module: Any) -> None:
+def test_an_array_that_no_kernel_filled_is_reported(module: Any) -> None:
     x = cp.empty(8, cp.float32)
     kernel = cp.RawKernel(
         'extern "C" __global__ void fill_half(float* x) { x[threadIdx.x] = 1; }', "fill_half"
@@ -174,7 +174,7 @@ def test_an_elementwise_kernel_with_raw_arrays_and_given_outputs() -> None:
         reverse(np.ones(3), size=3)
 
 
-def test_a_raw_array_has_its_own_shape_and_is_indexed_by_one_or_all_places() -> None:
+def test_a_raw_array_keeps_its_shape_and_takes_flat_or_full_indices() -> None:
     body = """
         const int rows = x.shape()[0], columns = x.shape()[1];
         const int at[] = {i % rows, i / rows};
@@ -191,7 +191,7 @@ def test_a_raw_array_has_its_own_shape_and_is_indexed_by_one_or_all_places() -> 
         assert np.array_equal(got.get(), plain.T.ravel() + 100 * plain.ravel() + 0.5)
 
 
-def test_kernels_refuse_another_dtype_than_they_name() -> None:
+def test_kernels_refuse_dtypes_other_than_declared() -> None:
     kernel = cp.ElementwiseKernel("float32 x, T y, T z", "T out", "out = x + y + z", "mixed")
     ones = cp.ones(3, cp.float32)
     with pytest.raises(TypeError, match="mismatched"):
@@ -215,7 +215,7 @@ def test_a_reduction_kernel_reduces_any_axes() -> None:
         norm(x, axis=(0, 0))
 
 
-def test_watched_kernels_count_what_they_really_move() -> None:
+def test_watched_kernels_count_what_they_actually_move() -> None:
     double = cp.ElementwiseKernel("T x", "T y", "y = x * 2", "double_it")
     x = cp.ones((8, 64), cp.float32)
     traffic.take()
@@ -239,7 +239,7 @@ def test_orders_are_compared_again_once_a_launch_is_larger() -> None:
     assert [item["kind"] for item in notes.take()["diagnostics"]] == ["order-dependent"]
 
 
-def test_what_threads_between_the_first_and_the_last_write_is_compared_too() -> None:
+def test_writes_of_the_threads_in_the_middle_are_compared_too() -> None:
     ends = cp.RawKernel(
         'extern "C" __global__ void ends(int* y) { __shared__ int s; '
         "if (threadIdx.x % 32 == 0) s = threadIdx.x % 224; __syncthreads(); y[threadIdx.x] = s; }",

@@ -79,7 +79,7 @@ UNHURRIED = {"wall_seconds": 120.0, "build_seconds": 240.0}
 
 
 @pytest.mark.parametrize("submission", each_or_long(quickest_first("correct")))
-def test_honest_solutions_pass(submission: Stored, grade_cupy: GradeCupy) -> None:
+def test_correct_programs_pass(submission: Stored, grade_cupy: GradeCupy) -> None:
     graded = grade_cupy(submission.source, submission.slug, timed=False, limits=UNHURRIED)
     explained = (graded.report.failure, graded.report.worst, graded.report.findings)
     assert graded.outcome == "accepted", explained
@@ -95,7 +95,7 @@ def test_the_reference_is_accepted_and_moves_little(slug: str, grade_cupy: Grade
 
 
 @pytest.mark.parametrize("submission", each_or_long(quickest_first("wrong")))
-def test_wrong_solutions_get_what_their_header_says(
+def test_wrong_programs_get_what_their_header_says(
     submission: Stored, grade_cupy: GradeCupy
 ) -> None:
     public = submission.path.stem not in NEED_HIDDEN_CASES

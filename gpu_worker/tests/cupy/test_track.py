@@ -96,7 +96,9 @@ def test_a_kernels_bytes_barriers_and_occupancy_are_reported(
     assert any("forward<float, float>: reads x twice" in a for a in graded.report.notes)
 
 
-def test_what_no_device_would_compile_is_told(right_kernel: str, grade_cupy: GradeCupy) -> None:
+def test_source_that_no_device_would_compile_is_reported(
+    right_kernel: str, grade_cupy: GradeCupy
+) -> None:
     """The C library's names are there on a processor; NVIDIA's compiler for programs has none."""
     line = "    A square = 0;"
     source = right_kernel.replace(line, "    A square = INFINITY - INFINITY > 0;", 1)
@@ -111,7 +113,7 @@ def test_what_no_device_would_compile_is_told(right_kernel: str, grade_cupy: Gra
     assert 'identifier "INFINITY" is undefined' in told[0].message
 
 
-def test_counts_of_a_source_can_be_had_for_a_chapter(zygote: Zygote, right_kernel: str) -> None:
+def test_counts_of_a_source_are_available_to_a_chapter(zygote: Zygote, right_kernel: str) -> None:
     whole = counts_of(get("rmsnorm"), submission("array_expressions"), zygote)
     fused = counts_of(get("rmsnorm"), right_kernel, zygote)
     assert whole is not None
@@ -128,20 +130,20 @@ def test_known_mistakes_are_named_as_on_the_numpy_track(grade_cupy: GradeCupy) -
     assert mistake.formula == "rmsnorm"
 
 
-def test_a_numpy_array_is_no_result(grade_cupy: GradeCupy) -> None:
+def test_a_numpy_array_is_refused_as_a_result(grade_cupy: GradeCupy) -> None:
     graded = grade_cupy(submission("numpy_result", "wrong"), cases="public")
     assert graded.outcome == "contract_error"
     assert graded.report.failure is not None
     assert "must be exactly a cupy.ndarray" in graded.report.failure.message
 
 
-def test_cupy_is_not_there_on_the_numpy_track(grade: Any, right: str) -> None:
+def test_cupy_is_absent_on_the_numpy_track(grade: Any, right: str) -> None:
     for package in ("cupy", "ml_dtypes", "gpu_worker"):
         graded = grade(f"import {package}\n{right}", cases="public")
         assert graded.outcome == "contract_error", package
 
 
-def test_more_than_the_track_offers_is_not_there(right_arrays: str, grade_cupy: GradeCupy) -> None:
+def test_modules_outside_the_track_are_absent(right_arrays: str, grade_cupy: GradeCupy) -> None:
     assert grade_cupy(f"import ml_dtypes, numpy\n{right_arrays}", cases="public").score == 1.0
     for package in ("torch", "gpu_worker", "cupyx"):
         graded = grade_cupy(f"import {package}\n{right_arrays}", cases="public")
@@ -156,7 +158,7 @@ def test_more_than_the_track_offers_is_not_there(right_arrays: str, grade_cupy: 
         "import cupyx.scipy.special",
     ],
 )
-def test_a_part_of_cupy_that_is_not_offered_is_called_so(
+def test_a_part_of_cupy_that_is_not_offered_is_reported_as_such(
     line: str, right_arrays: str, grade_cupy: GradeCupy
 ) -> None:
     graded = grade_cupy(f"import cupy as cp\n{line}\n{right_arrays}", cases="public")
@@ -190,7 +192,7 @@ def test_findings_name_the_learners_own_line(
     assert found.message
 
 
-def test_a_kernel_that_is_wrong_whatever_numbers_it_gave_is_a_wrong_answer(
+def test_a_defective_kernel_is_a_wrong_answer_even_with_right_numbers(
     grade_cupy: GradeCupy,
 ) -> None:
     graded = grade_cupy(submission("missing_barrier", "wrong"), cases="public")
@@ -200,7 +202,7 @@ def test_a_kernel_that_is_wrong_whatever_numbers_it_gave_is_a_wrong_answer(
     assert not any("No known mistake" in note for note in graded.report.notes)
 
 
-def test_words_that_kernels_print_in_hidden_cases_are_not_shown(
+def test_output_of_kernels_in_hidden_cases_is_not_shown(
     right_kernel: str, grade_cupy: GradeCupy
 ) -> None:
     source = right_kernel.replace(
@@ -213,7 +215,7 @@ def test_words_that_kernels_print_in_hidden_cases_are_not_shown(
     assert {line for line in graded.report.output.split("\n") if line} == {"LEAK 4", "LEAK 3"}
 
 
-def test_source_made_up_from_hidden_inputs_comes_back_in_no_text(
+def test_source_built_from_hidden_inputs_appears_in_no_text(
     right_arrays: str, grade_cupy: GradeCupy
 ) -> None:
     source = right_arrays.replace(
@@ -267,7 +269,7 @@ def test_without_a_compiler_kernels_are_our_fault_and_arrays_work(
     assert grade_cupy(right_arrays).outcome == "accepted"
 
 
-def test_without_a_disk_to_load_kernels_from_it_is_our_fault_too(
+def test_a_missing_disk_for_kernels_is_our_fault_too(
     right_kernel: str, right_arrays: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stand_in, "make_builds_folder", lambda: "")
@@ -340,7 +342,7 @@ class RMSNormScratch:
         ("(1, rows)", "blockIdx.y", "rows", "65_535", True),
     ],
 )
-def test_rows_along_y_or_z_that_end_at_65535_are_told_of(
+def test_grids_limited_to_65535_rows_along_y_or_z_are_reported(
     grid: str, first: str, stride: str, piece: str, taken: bool, grade_cupy: GradeCupy
 ) -> None:
     source = ROWS_ALONG.replace("GRID", grid).replace("PIECE", piece)
@@ -363,7 +365,7 @@ def test_rows_along_y_or_z_that_end_at_65535_are_told_of(
         ("for (int i = 0; i >= 0; i = (i + 1) % 97) x[i % 2] += 1;", 2.0, "time_limit", False),
     ],
 )
-def test_only_a_loop_that_was_seen_to_spin_is_said_to_wait(
+def test_only_a_loop_seen_spinning_is_reported_as_waiting(
     loop: str, seconds: float, outcome: str, waits: bool, grade_cupy: GradeCupy
 ) -> None:
     kernel = f'extern "C" __global__ void k(volatile float* x, int* done) {{ {loop} }}'

@@ -59,7 +59,7 @@ def test_inputs_are_read_and_outputs_written_once(work: Any, counts: Any) -> Non
         *(cp.array2string, cp.array_repr, cp.array_str, np.array2string),
     ],
 )
-def test_what_comes_to_the_host_is_moved(take: Any) -> None:
+def test_copies_to_the_host_are_counted(take: Any) -> None:
     assert moved(take) == (1, 1, 0)
 
 
@@ -81,7 +81,7 @@ HOST = np.ones((ROWS, DIM), np.float32)
         (lambda x: x.__setitem__([0, 1], HOST[:2]), (1 / 4 + 48 / SIZE, 1 / 4 + 32 / SIZE, 1)),
     ],
 )
-def test_what_comes_from_the_host_is_moved(give: Any, counts: Any) -> None:
+def test_copies_from_the_host_are_counted(give: Any, counts: Any) -> None:
     assert moved(give) == pytest.approx(counts, rel=1e-3)
 
 
@@ -98,12 +98,12 @@ def test_what_comes_from_the_host_is_moved(give: Any, counts: Any) -> None:
         lambda x: x.get(out=SimpleNamespace()),
     ],
 )
-def test_what_comes_from_the_host_by_no_copy_is_refused(give: Any) -> None:
+def test_host_data_without_an_explicit_copy_are_refused(give: Any) -> None:
     with pytest.raises(TypeError, match=r"Unsupported type|MemoryPointer|Only numpy\.ndarray"):
         moved(give)
 
 
-def test_an_array_at_an_address_lies_in_memory_of_the_device() -> None:
+def test_an_array_at_an_address_is_in_device_memory() -> None:
     x = cp.ones(8, cp.float32)
     assert cp.ndarray((4,), cp.float32, x.data + 16).get().tolist() == [1] * 4
     with pytest.raises(ValueError, match="takes 20 bytes, where 16 are left"):
@@ -112,7 +112,7 @@ def test_an_array_at_an_address_lies_in_memory_of_the_device() -> None:
         cp.ndarray((4,), cp.float32, x.data + (HOST.ctypes.data - x.data.ptr))
 
 
-def test_a_shape_is_not_set_where_it_takes_a_copy() -> None:
+def test_setting_a_shape_that_needs_a_copy_is_refused() -> None:
     x = cp.ones((2, 3))
     x.shape = (3, 2)
     with pytest.raises(AttributeError, match=r"use x\.reshape"):
@@ -149,16 +149,16 @@ MASK = cp.arange(ROWS) < ROWS // 2
         (lambda x: cp.random.rand(ROWS, DIM, dtype=cp.float32), (0, 1, 1)),
     ],
 )
-def test_what_an_index_or_a_function_reads_counts(work: Any, counts: Any) -> None:
+def test_reads_by_indices_and_functions_count(work: Any, counts: Any) -> None:
     assert moved(work) == pytest.approx(counts)
 
 
 @pytest.mark.parametrize("take", [float, int, bool, complex, cp.ndarray.item])
-def test_a_number_that_comes_to_the_host_takes_a_whole_sector(take: Any) -> None:
+def test_a_number_copied_to_the_host_costs_a_whole_sector(take: Any) -> None:
     assert moved(lambda x: [take(value) for value in x[0]]) == (8 / ROWS, 8 / ROWS, 0)
 
 
-def test_no_attribute_gives_the_memory_away() -> None:
+def test_no_attribute_exposes_the_memory() -> None:
     x = cp.ones((2, 2), cp.float32)
     found = [getattr(x, name, None) for name in {*dir(x), *type(x).__slots__}]
     found += [getattr(x.data, name, None) for name in dir(x.data)]
@@ -166,7 +166,7 @@ def test_no_attribute_gives_the_memory_away() -> None:
     assert copy.deepcopy(x).get().tolist() == pickle.loads(pickle.dumps(x)).tolist() == [[1, 1]] * 2  # noqa: S301
 
 
-def test_rmsnorm_as_one_expression_moves_three_and_a_half_times_the_least() -> None:
+def test_rmsnorm_as_one_expression_moves_three_and_a_half_times_the_minimum() -> None:
     gamma = cp.ones(DIM, cp.float32)
     read, written, launches = moved(
         lambda x: x / cp.sqrt(cp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * gamma
@@ -187,7 +187,7 @@ def test_a_fused_function_is_one_kernel() -> None:
     assert scaled(x, x).get().tolist() == [0, 2, 10, 30]
 
 
-def test_a_reduction_in_a_fused_function_has_what_follows_read_again() -> None:
+def test_a_reduction_in_a_fused_function_makes_later_steps_reread() -> None:
     gamma = cp.ones(DIM, cp.float32)
 
     @cp.fuse()
@@ -199,7 +199,7 @@ def test_a_reduction_in_a_fused_function_has_what_follows_read_again() -> None:
     assert moved(lambda x: normalized(x, gamma)) == pytest.approx(expected)
 
 
-def test_what_a_fused_function_needs_after_a_reduction_is_kept_meanwhile() -> None:
+def test_values_needed_after_a_fused_reduction_are_stored() -> None:
     @cp.fuse()
     def centred_gradient(x: Any, y: Any) -> tuple[Any, Any]:
         product = x * y
@@ -216,7 +216,7 @@ def test_a_fused_function_within_another_is_part_of_its_kernel() -> None:
     assert moved(cp.fuse(lambda x: squared(x) + x)) == (1, 1, 1)
 
 
-def test_a_fused_function_may_change_what_it_is_given() -> None:
+def test_a_fused_function_may_change_its_arguments() -> None:
     def double(x: Any) -> None:
         x *= 2
 
@@ -240,19 +240,19 @@ def test_a_fused_function_may_change_what_it_is_given() -> None:
         lambda x: cp.ElementwiseKernel("T a", "T b", "b = a", "copied")(x),
     ],
 )
-def test_what_cupy_does_not_fuse_is_refused(work: Any) -> None:
+def test_functions_that_cupy_cannot_fuse_are_refused(work: Any) -> None:
     with pytest.raises(NotImplementedError, match="only if all in it works element by element"):
         moved(cp.fuse(work))
     assert moved(lambda x: x + 1) == (1, 1, 1)
 
 
-def test_a_fused_function_reads_what_it_is_given_and_no_more() -> None:
+def test_a_fused_function_reads_only_its_arguments() -> None:
     gamma = cp.ones(DIM, cp.float32)
     with pytest.raises(TypeError, match="Concrete ndarray is not supported in fusion"):
         moved(cp.fuse(lambda x: x * gamma))
 
 
-def test_what_cupy_fuses_is_one_kernel() -> None:
+def test_functions_that_cupy_fuses_are_one_kernel() -> None:
     def work(x: Any, y: Any) -> Any:
         y[...] = cp.where(x > 0, x, 0).astype(cp.float32)
         cp.copyto(y, cp.clip(x, 0, 1).copy())

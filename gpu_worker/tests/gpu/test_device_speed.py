@@ -153,7 +153,7 @@ LIES = """
     ],
     ids=["late", "replay", "last-row", "wide", "raises"],
 )
-def test_what_is_wrong_only_where_it_is_timed_is_found(
+def test_a_result_that_is_wrong_only_when_timed_is_found(
     device_zygote: DeviceZygote, method: str, outcome: str, says: str
 ) -> None:
     found = timed(device_zygote, changed(method))
@@ -167,7 +167,7 @@ def test_what_is_wrong_only_where_it_is_timed_is_found(
 
 
 @pytest.mark.usefixtures("_referee_in_process")
-def test_a_program_that_sends_the_harness_frames_is_held_for_a_person(
+def test_a_program_that_sends_frames_of_the_harness_is_held_for_review(
     device_zygote: DeviceZygote,
 ) -> None:
     found = timed(device_zygote, changed(LIES))
@@ -185,7 +185,7 @@ def test_a_single_forward_call_is_checked_and_not_timed(device_zygote: DeviceZyg
     assert found.failed.case.family == "many elements"
 
 
-def test_a_referee_that_cannot_use_its_device_is_no_fault_of_the_program(
+def test_a_referee_without_a_usable_device_is_our_fault(
     device_zygote: DeviceZygote, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "cupy.py").write_text("raise ImportError('CuPy is not installed')\n")
@@ -194,7 +194,7 @@ def test_a_referee_that_cannot_use_its_device_is_no_fault_of_the_program(
         timed(device_zygote, submission("array_expressions"))
 
 
-def test_the_job_reveals_its_size_to_nobody_and_lets_results_be_written() -> None:
+def test_the_jobs_size_is_sealed_and_its_results_are_writable() -> None:
     talk = Conversation(get("rmsnorm"), "", np.random.default_rng(1), SMALL, "reference_cupy")
     with talk.job as job:
         assert isinstance(job, DeviceJob)
@@ -204,7 +204,7 @@ def test_the_job_reveals_its_size_to_nobody_and_lets_results_be_written() -> Non
         assert job.results[-1].place + job.results[-1].nbytes <= job.nbytes
 
 
-def test_heads_that_are_no_heads_are_no_honest_runners() -> None:
+def test_malformed_heads_mark_a_dishonest_runner() -> None:
     talk = Conversation(get("rmsnorm"), "", np.random.default_rng(1), SMALL, "reference_cupy")
     talk.referee = Asked()
     with talk.job:
@@ -238,7 +238,7 @@ class Asked:
         return []
 
 
-def test_caches_are_emptied_after_the_input_came_and_own_times_stand_beside_each_call() -> None:
+def test_caches_are_emptied_after_each_input_and_own_times_recorded() -> None:
     talk = Conversation(get("rmsnorm"), "", np.random.default_rng(1), SMALL, "reference_cupy")
     talk.referee = asked = Asked()
     with talk.job:
@@ -263,7 +263,7 @@ def _head(talk: Conversation, name: str) -> bytes:
     return len(head).to_bytes(4, "little") + head
 
 
-def test_a_grading_that_took_long_already_is_not_timed(
+def test_a_grading_that_already_took_long_is_not_timed(
     monkeypatch: pytest.MonkeyPatch, device_zygote: DeviceZygote
 ) -> None:
     now = [0.0]
@@ -277,7 +277,7 @@ def test_a_grading_that_took_long_already_is_not_timed(
     assert measured == ["timed"]
 
 
-def test_more_than_2_to_the_31_elements_come_before_any_timing(
+def test_more_than_2_to_the_31_elements_are_checked_before_timing(
     monkeypatch: pytest.MonkeyPatch, device_zygote: DeviceZygote
 ) -> None:
     played: list[str] = []

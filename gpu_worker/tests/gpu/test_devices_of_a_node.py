@@ -66,7 +66,7 @@ def test_a_machine_without_the_kernel_module_has_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("node", "advice"), [("nvidia0", "container"), ("nvidia-uvm", "nvidia-modprobe")]
 )
-def test_a_missing_device_node_is_said_with_what_to_do(
+def test_a_missing_device_node_is_reported_with_what_to_do(
     tmp_path: Path, node: str, advice: str
 ) -> None:
     root = machine(tmp_path)
@@ -78,7 +78,7 @@ def test_a_missing_device_node_is_said_with_what_to_do(
         examine(gpu)
 
 
-def test_a_device_node_that_this_user_may_not_open_is_said(
+def test_a_device_node_that_this_user_may_not_open_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = machine(tmp_path, minors=(0, 1))
@@ -117,7 +117,7 @@ def stand_in_driver(monkeypatch: pytest.MonkeyPatch) -> Any:
     return lambda behaviour: monkeypatch.setenv("STAND_IN_DRIVER", behaviour)
 
 
-def test_a_device_that_works_says_what_it_is(
+def test_a_working_device_reports_its_properties(
     stand_in_driver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REDIS_URL", "redis://secret@host/0")
@@ -137,7 +137,7 @@ def test_a_device_that_works_says_what_it_is(
         ("dies", "with signal 11"),
     ],
 )
-def test_a_device_that_fails_is_told_with_its_reason(
+def test_a_failing_device_is_reported_with_its_reason(
     stand_in_driver: Any, behaviour: str, reason: str
 ) -> None:
     stand_in_driver(behaviour)
@@ -145,7 +145,7 @@ def test_a_device_that_fails_is_told_with_its_reason(
         examine(GPU)
 
 
-def test_a_device_that_hangs_is_given_up_and_its_probe_ended(stand_in_driver: Any) -> None:
+def test_a_hanging_device_is_given_up_and_its_probe_ended(stand_in_driver: Any) -> None:
     stand_in_driver("hangs")
     begun = time.monotonic()
     with pytest.raises(UnusableError, match="did not answer in 2 s"):
@@ -181,7 +181,7 @@ def test_a_probe_that_hangs_ends_with_its_worker(stand_in_driver: Any) -> None:
         time.sleep(0.05)
 
 
-def test_without_cupy_the_reason_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_cupy_the_reason_names_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "cupy.py").write_text("raise ImportError('CuPy is not installed')\n")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
     with pytest.raises(UnusableError, match="CuPy is not installed"):
@@ -189,7 +189,7 @@ def test_without_cupy_the_reason_says_so(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 # --- one at a time -------------------------------------------------------------------------------
-def test_a_device_has_one_user_at_a_time_and_a_killed_one_lets_go(
+def test_a_device_has_one_user_and_is_released_if_that_one_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path))
@@ -212,7 +212,7 @@ def test_a_device_has_one_user_at_a_time_and_a_killed_one_lets_go(
         pass
 
 
-def test_a_name_of_a_device_stays_within_the_folder_of_locks(
+def test_a_devices_name_cannot_leave_the_lock_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path / "locks"))
@@ -255,7 +255,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench()
 
 
-def test_a_device_that_works_is_examined_now_and_then(bench: Bench) -> None:
+def test_a_working_device_is_examined_periodically(bench: Bench) -> None:
     report = bench.after(0)
     assert (report.state, report.copy_gigabytes_per_second) == ("ready", 1.0)
     bench.after(EXAMINED_EVERY_SECONDS - 1)
@@ -264,7 +264,7 @@ def test_a_device_that_works_is_examined_now_and_then(bench: Bench) -> None:
     assert bench.examined == 2
 
 
-def test_a_sick_device_is_tried_again_ever_more_rarely_and_comes_back(bench: Bench) -> None:
+def test_a_sick_device_is_retried_at_growing_intervals_and_recovers(bench: Bench) -> None:
     bench.failing = "Xid 79"
     report = bench.after(0)
     assert (report.state, report.reason, report.failures) == ("quarantined", "Xid 79", 1)
@@ -282,7 +282,7 @@ def test_a_sick_device_is_tried_again_ever_more_rarely_and_comes_back(bench: Ben
     assert (report.state, report.reason, report.failures) == ("ready", "", 0)
 
 
-def test_a_device_that_vanishes_is_quarantined_and_examined_when_it_is_back(bench: Bench) -> None:
+def test_a_vanished_device_is_quarantined_and_examined_on_return(bench: Bench) -> None:
     bench.after(0)
     bench.there = []
     report = bench.after(1)
@@ -317,7 +317,7 @@ def test_a_device_in_use_is_left_alone(bench: Bench) -> None:
     assert bench.after(0).state == "ready"
 
 
-def test_a_device_that_was_not_examined_yet_says_nothing_of_itself() -> None:
+def test_a_device_not_yet_examined_reports_nothing() -> None:
     waiting, release = threading.Event(), threading.Event()
 
     def slow(gpu: Gpu) -> Facts:

@@ -28,7 +28,7 @@ JOB = GradeJob(
 ).to_message()
 
 
-def test_a_worker_grades_on_its_device_and_leaves_jobs_alone_while_it_is_sick(
+def test_a_worker_grades_on_its_device_and_takes_no_jobs_while_it_is_sick(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = machine(tmp_path / "machine")

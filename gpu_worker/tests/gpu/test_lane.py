@@ -174,7 +174,7 @@ def test_the_next_submission_waits_until_memory_is_free(bench: Bench) -> None:
     assert "100 of 10000 MB are free" in quarantine.reason(GPU.uuid)
 
 
-def test_a_program_is_not_blamed_for_a_device_that_failed_under_it(bench: Bench) -> None:
+def test_a_program_is_not_blamed_for_a_failing_device(bench: Bench) -> None:
     bench.there = [GPU]
     bench.graded = CRASHED
     assert bench.grade() is CRASHED, "the device works still, so it was the program"
@@ -186,7 +186,7 @@ def test_a_program_is_not_blamed_for_a_device_that_failed_under_it(bench: Bench)
         bench.grade()
 
 
-def test_a_device_is_proven_before_a_verdict_that_comes_ahead_of_the_name(bench: Bench) -> None:
+def test_a_device_is_probed_before_a_verdict_that_precedes_the_naming(bench: Bench) -> None:
     bench.there, bench.graded = [GPU], CRASHED
     bench.during = lambda: bench.ran[-1]["options"].on_verdict(CRASHED)
     offered: list[Graded] = []
@@ -199,7 +199,7 @@ def test_a_device_is_proven_before_a_verdict_that_comes_ahead_of_the_name(bench:
     assert offered == [CRASHED], "no verdict of a device that failed"
 
 
-def test_a_run_that_cannot_be_ended_takes_its_device_out(bench: Bench) -> None:
+def test_a_run_that_cannot_be_ended_quarantines_its_device(bench: Bench) -> None:
     bench.graded = SandboxError("The supervisor did not answer in time.")
     with pytest.raises(ReturnedError):
         bench.grade()
@@ -213,7 +213,7 @@ def test_a_worker_without_devices_gives_a_job_back_at_once(bench: Bench) -> None
     assert bench.now == 0.0
 
 
-def test_what_a_lane_found_reaches_the_node_and_its_watch_lifts_it(bench: Bench) -> None:
+def test_a_quarantine_reaches_the_node_and_its_watch_lifts_it(bench: Bench) -> None:
     fleet = Fleet(lambda: [GPU], bench._examine, lambda: bench.now, no_warming)
     fleet.refresh()
     quarantine.put(GPU.uuid, "A run on it could not be ended.")
@@ -245,7 +245,7 @@ def test_a_worker_takes_no_jobs_while_no_device_works(caplog: pytest.LogCaptureF
     assert "level B" in caplog.messages[-1]
 
 
-def test_why_no_device_can_be_used_is_said_of_each(bench: Bench) -> None:
+def test_the_reason_is_given_for_each_unusable_device(bench: Bench) -> None:
     fleet = Fleet(lambda: [GPU], bench._examine, lambda: bench.now, no_warming)
     assert "no NVIDIA device" in why_unusable(fleet.reports())
     fleet.refresh()
@@ -258,7 +258,7 @@ def test_why_no_device_can_be_used_is_said_of_each(bench: Bench) -> None:
     assert why_unusable(fleet.reports()) == ""
 
 
-def test_what_celery_does_soon_it_does_in_any_order() -> None:
+def test_celerys_deferred_calls_may_come_in_any_order() -> None:
     calls: list[str] = []
     soon: list[Any] = []
     consumer = SimpleNamespace(
@@ -308,7 +308,7 @@ def test_the_task_answers_with_a_verdict_of_its_kind_or_gives_the_job_back(
 @pytest.mark.parametrize(
     ("seen", "over", "pauses"), [([10, 20, 31], True, 2), ([10, None], False, 1)]
 )
-def test_the_watch_speaks_when_more_is_in_use_than_may_be(
+def test_the_watch_reports_memory_beyond_the_limit(
     seen: list[int | None], over: bool, pauses: int
 ) -> None:
     paused: list[float] = []
@@ -316,6 +316,6 @@ def test_the_watch_speaks_when_more_is_in_use_than_may_be(
     assert paused == [LOOK_SECONDS] * pauses
 
 
-def test_without_nvidias_library_the_watch_ends_without_a_word() -> None:
+def test_without_nvidias_library_the_watch_ends_silently() -> None:
     with MemoryWatch("GPU-1", 1) as watching:
         assert os.read(watching.descriptor, 10) == b""

@@ -45,7 +45,7 @@ def solve(talk: Conversation, memory: Any) -> dict[str, Any]:
     return arrays
 
 
-def test_a_referee_finds_right_results_right_and_the_worst_of_wrong_ones(
+def test_a_referee_accepts_correct_results_and_finds_the_worst_error(
     refereed: tuple[Referee, Conversation, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # In pieces of a few rows, as those of a large array are.
@@ -81,7 +81,7 @@ def test_what_a_program_does_to_its_inputs_does_not_reach_the_referee(
     assert all(worst.units is not None and worst.units <= worst.limit for worst in referee.check())
 
 
-def test_every_input_is_new_and_every_own_time_begins_with_empty_caches(
+def test_every_input_is_new_and_own_times_start_with_empty_caches(
     refereed: tuple[Referee, Conversation, Any],
 ) -> None:
     referee, talk, memory = refereed
@@ -98,7 +98,7 @@ def test_every_input_is_new_and_every_own_time_begins_with_empty_caches(
     assert device.cleared == before + 2
 
 
-def test_a_referee_answers_each_line_and_refuses_what_it_does_not_know(
+def test_a_referee_answers_each_line_and_refuses_unknown_commands(
     refereed: tuple[Referee, Conversation, Any],
 ) -> None:
     referee, *_ = refereed
@@ -109,7 +109,7 @@ def test_a_referee_answers_each_line_and_refuses_what_it_does_not_know(
         serve(referee, iter(["erase\n"]), answers.append)
 
 
-def test_an_errand_travels_as_text() -> None:
+def test_an_errand_survives_as_text() -> None:
     errand = Errand(
         exercise="rmsnorm", modulus="m", expected="e", dtype="float32", rows=1, dim=2, eps=1e-6,
         parameters={"gamma": [0.5, float(np.float32(0.1))]}, inputs={"forward": 0},

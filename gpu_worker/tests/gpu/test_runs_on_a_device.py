@@ -169,13 +169,13 @@ while True:
 """
 
 
-def test_shared_memory_that_no_limit_of_the_kernels_holds_ends_a_run(
+def test_shared_memory_beyond_kernel_limits_ends_a_run(
     device_zygote: DeviceZygote,
 ) -> None:
     assert run(device_zygote, SHARING, 64 << 20).ending == "out_of_memory"
 
 
-def test_runs_without_a_device_have_the_same_filter_as_ever() -> None:
+def test_runs_without_a_device_keep_the_usual_filter() -> None:
     granted = {*device_syscalls.THREADS, *device_syscalls.MEMORY, *device_syscalls.FILES}
     assert granted | {"ioctl", "clone"} | set(syscalls.ALLOWED) > set(syscalls.ALLOWED)
     assert not granted & set(syscalls.ALLOWED)
@@ -231,7 +231,7 @@ def test_nvidias_compiler_is_found_inside_where_it_is_installed(tmp_path: Path) 
     assert profile.loader_path()["LD_LIBRARY_PATH"].endswith(f"{toolkit}/lib")
 
 
-def test_a_zygote_that_has_loaded_the_driver_is_no_use(tmp_path: Path) -> None:
+def test_a_zygote_with_the_driver_loaded_is_unusable(tmp_path: Path) -> None:
     maps = tmp_path / "maps"
     maps.write_text("7f00-7f01 r-xp 00000000 00:00 0 /usr/lib/x86_64-linux-gnu/libcudart.so.13\n")
     assert_untouched(str(maps))
@@ -263,7 +263,7 @@ class Broken(DeviceProfile):
         return {**DeviceProfile.environment(self), "STAND_IN_DRIVER": "refuses"}
 
 
-def test_a_device_that_cannot_be_used_in_the_sandbox_is_no_programs_fault(tmp_path: Path) -> None:
+def test_a_device_unusable_in_the_sandbox_is_our_fault(tmp_path: Path) -> None:
     usual = stand_in_profile(tmp_path / "root")
     fields = {field.name: getattr(usual, field.name) for field in dataclasses.fields(usual)}
     with (
@@ -301,7 +301,7 @@ def test_a_right_program_is_accepted_and_the_report_says_where_it_ran(
     ("name", "mistake"),
     [("gamma_missing_in_sum", "gamma-missing-in-sum"), ("input_modified", None)],
 )
-def test_a_wrong_program_is_told_its_mistake(
+def test_a_wrong_program_gets_its_mistake_named(
     grade_on_device: GradeOnDevice, name: str, mistake: str | None
 ) -> None:
     graded = grade_on_device(submission(name, "wrong"), cases="public")
@@ -328,7 +328,7 @@ def test_an_error_of_the_device_ends_the_run_that_made_it_and_no_other(
     assert grade_on_device(right, cases="public").outcome == "accepted"
 
 
-def test_memory_that_a_program_did_not_write_holds_no_earlier_result() -> None:
+def test_unwritten_memory_holds_no_earlier_result() -> None:
     filled: list[tuple[int, int]] = []
 
     class Block:

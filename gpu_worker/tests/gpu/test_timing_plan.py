@@ -21,7 +21,7 @@ def test_a_call_moves_half_a_gigabyte_and_takes_a_copy_half_a_millisecond() -> N
     assert plan.directions == ("forward", "backward")
 
 
-def test_what_does_not_fit_is_not_tried() -> None:
+def test_calls_that_do_not_fit_are_not_tried() -> None:
     facts = FACTS.model_copy(update={"free_megabytes": 20_000})
     huge = huge_plan(get("rmsnorm"), facts, host=20 * GIGABYTE)
     assert huge is not None

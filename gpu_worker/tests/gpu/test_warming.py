@@ -35,7 +35,7 @@ def write_cupy(place: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     assert "PYTHONPATH" in examination._KEPT
 
 
-def test_kernels_that_could_not_be_compiled_are_not_taken_for_done(
+def test_kernels_that_failed_to_compile_are_not_marked_done(
     place: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_cupy(place, monkeypatch, "raise ImportError('CuPy is not installed')\n")
@@ -44,7 +44,7 @@ def test_kernels_that_could_not_be_compiled_are_not_taken_for_done(
     assert "CuPy is not installed" in caplog.text
 
 
-def test_what_is_compiled_once_serves_devices_of_its_kind(
+def test_compiled_kernels_serve_all_devices_of_a_model(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[list[str]] = []
