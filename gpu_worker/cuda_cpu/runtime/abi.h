@@ -1,4 +1,4 @@
-// What the Python half and the native half of the executor tell each other.
+// The data that the Python half and the native half of the executor exchange.
 // `cupy_cpu/executor/abi.py` mirrors these structures field by field; VERSION guards against a mix of both.
 #pragma once
 #include <cstdint>
@@ -35,7 +35,7 @@ enum Kind : uint32_t {
 
 enum Order : uint32_t { FORWARD = 0, REVERSE = 1, RANDOM = 2 };
 
-// UNTOUCHED: live, and copied before the first write.
+// UNTOUCHED: live, and to be copied before the first write.
 enum BufferState : uint32_t { LIVE = 0, GONE = 1, CONSTANT = 2, UNTOUCHED = 3 };
 
 // One allocation of device memory, or a variable of the module. `written` has one byte per 2 bytes of it, nonzero once written;

@@ -1,9 +1,9 @@
-// Atomics: threads give way to each other at barriers only, so each is whole by itself.
+// Atomics: threads only switch at barriers, so each of these is atomic as it is.
 #pragma once
 
 namespace learnml {
 
-// Byte by byte: a structure's own copying has hooks, for which this would be one more access.
+// Byte by byte: copying a structure calls hooks, which would count one more access.
 template <class T>
 __attribute__((no_sanitize("thread"))) T value_at(const T *address) {
   alignas(T) unsigned char bytes[sizeof(T)];

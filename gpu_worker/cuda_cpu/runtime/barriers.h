@@ -1,5 +1,5 @@
-// Barriers, exchanges between lanes, votes. The line of the call is part of the call, so that
-// threads which wait at different barriers can be told apart.
+// Barriers, shuffles and votes. Each call passes its line, so that threads which wait at different
+// barriers can be told apart.
 #pragma once
 
 inline void __syncthreads(int line = __builtin_LINE()) { learnml_barrier(learnml::PLAIN, 0, line); }
@@ -16,7 +16,7 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, int line = __builtin_LINE())
 
 namespace learnml {
 
-// A pair of halves has a constructor of its own to be copied by, and is 4 bytes all the same.
+// A pair of halves has its own copy constructor, but is 4 bytes all the same.
 template <class T>
 constexpr bool shuffled =
     std::is_trivially_copyable_v<T> || std::is_same_v<T, __half2> || std::is_same_v<T, __nv_bfloat162>;
@@ -66,7 +66,7 @@ inline unsigned __activemask(int line = __builtin_LINE()) { return learnml_activ
 
 namespace learnml {
 
-// The lanes of a mask that are there: they have not returned, and the block has so many threads.
+// The lanes of a mask that exist in this block and have not returned.
 inline unsigned present(unsigned mask, int line) { return learnml_ballot(mask, 1, line); }
 
 }  // namespace learnml
@@ -80,7 +80,7 @@ unsigned __match_any_sync(unsigned mask, T value, int line = __builtin_LINE()) {
   return equal;
 }
 
-// All lanes of the mask if their values are one, else none.
+// All lanes of the mask if their values are equal, else none.
 template <class T>
 unsigned __match_all_sync(unsigned mask, T value, int *predicate, int line = __builtin_LINE()) {
   mask = learnml::present(mask, line);

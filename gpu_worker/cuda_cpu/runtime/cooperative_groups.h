@@ -41,7 +41,7 @@ class grid_group {
 inline grid_group this_grid() { return {}; }
 LEARNML_NO_GRID_BARRIER void sync(const grid_group &);
 
-// Lanes of one warp, named by a mask. A lane's rank is its place among them.
+// Lanes of one warp, given by a mask. A lane's rank is its position among them.
 class coalesced_group {
  public:
   explicit coalesced_group(unsigned mask, unsigned meta_rank = 0, unsigned meta_size = 1)
@@ -81,7 +81,7 @@ class coalesced_group {
   unsigned match_all(T value, int &predicate, int line = __builtin_LINE()) const {
     return ranks_of(__match_all_sync(mask_, value, &predicate, line));
   }
-  // The executor's own: what the functions below make parts of.
+  // Internal to the executor: the partitions that the functions below create.
   unsigned lanes() const { return mask_; }
 
  protected:
@@ -135,7 +135,7 @@ thread_block_tile<Size, thread_block_tile<ParentSize, Parent>> tiled_partition(
   return {tile.thread_rank() / Size, ParentSize / Size};
 }
 
-// Any group, by the functions that all of them have.
+// Any group, through the functions that all of them have.
 class thread_group {
  public:
   thread_group(const thread_block &) : lanes_(0), is_block_(true) {}
@@ -155,7 +155,7 @@ class thread_group {
 
 namespace learnml_parts {
 
-// Tiles of a size that is known only now: lanes whose ranks lie in one multiple of it.
+// Tiles of a size known only at run time: lanes whose ranks fall in one multiple of it.
 inline coalesced_group part(unsigned mask, unsigned size, unsigned rank, unsigned count, unsigned tile, int line) {
   if (tile == 0 || tile > 32 || (tile & (tile - 1))) learnml_trap(line);
   unsigned lanes = 0, at = 0;
@@ -180,7 +180,7 @@ inline thread_group tiled_partition(const thread_group &group, unsigned tile, in
   return tiled_partition(group.lanes(), tile, line);
 }
 
-// Lanes with one label; the parts are counted by their first lanes.
+// Lanes with the same label; the parts are numbered by their first lanes.
 template <class T>
 coalesced_group labeled_partition(const coalesced_group &group, T label, int line = __builtin_LINE()) {
   static_assert(std::is_integral_v<T> || std::is_pointer_v<T>, "a label is an integer or a pointer");

@@ -1,5 +1,5 @@
-// memcpy and its kin, which would go around the hooks. What is copied as one number stays an access
-// that the compiler hooks itself; a structure that is assigned has hooks, whatever its size.
+// memcpy and the like, which would bypass the hooks. A copy of a single number stays an access that the
+// compiler hooks itself; assigning a structure calls hooks, whatever its size.
 #pragma once
 
 #define LEARNML_COPY(name, with)                                                                            \

@@ -1,5 +1,5 @@
 // What a kernel's source sees in place of CUDA's own prelude when it is compiled for the executor.
-// Precompiled; nothing of the learner's is in it.
+// Precompiled; it contains nothing from the learner.
 #pragma once
 #include "abi.h"
 #include "hooks.h"
@@ -47,7 +47,7 @@ typedef unsigned int __attribute__((may_alias)) learnml_pair;
 #include "standard.h"
 #include "entries.h"
 
-// Last: what is above copies numbers only.
+// Included last: everything above copies only numbers.
 #define memcpy learnml_memcpy
 #define memmove learnml_memmove
 #define memset learnml_memset

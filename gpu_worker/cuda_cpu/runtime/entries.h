@@ -1,5 +1,5 @@
-// How the executor calls a kernel: from an array of pointers to its arguments, as a driver does,
-// and what it can know of the parameters to tell a wrong argument.
+// How the executor calls a kernel: with an array of pointers to its arguments, as a driver does,
+// and what it knows about the parameters to recognise a wrong argument.
 #pragma once
 
 namespace learnml {
@@ -24,7 +24,7 @@ constexpr uint32_t size_of() {
 template <class T>
 using Element = std::remove_cv_t<std::remove_all_extents_t<T>>;
 
-// Of a structure the members are accessed, of 4 bytes mostly, not the whole.
+// Structures are accessed by their members, mostly of 4 bytes.
 template <class T>
 constexpr uint32_t granule_of() {
   if constexpr (kind_of<T>() == OTHER) return alignof(T) < 4 ? alignof(T) : 4;
@@ -60,7 +60,7 @@ struct Entry<Kernel> {
   __attribute__((no_sanitize("thread"))) static void unpack(void **arguments, std::index_sequence<I...>) {
     Kernel(read<std::decay_t<A>>(arguments[I])...);
   }
-  // A driver copies as many bytes as the parameter has, whatever was passed.
+  // A driver copies as many bytes as the parameter has, no matter what was passed.
   template <class T>
   __attribute__((no_sanitize("thread"))) static T read(const void *argument) {
     alignas(T) unsigned char bytes[sizeof(T)];

@@ -1,4 +1,4 @@
-// CUDA's words for places and functions, and the registers every thread has.
+// CUDA's keywords for memory spaces and functions, and the registers of every thread.
 #pragma once
 
 #undef __global__

@@ -124,7 +124,7 @@ To bits_as(From value) {
 template <class To, class From>
 To to_integer(From x) {
   if (x != x) return sizeof(To) == 8 || sizeof(From) == 8 ? static_cast<To>(1ull << (8 * sizeof(To) - 1)) : To(0);
-  // On a device a number that does not fit becomes the nearest that does.
+  // On a device, a number out of range becomes the nearest one in range.
   constexpr auto low = std::numeric_limits<To>::min();
   constexpr auto high = std::numeric_limits<To>::max();
   if (x <= static_cast<From>(low)) return low;

@@ -1,11 +1,11 @@
-// Arithmetic and conversions that say how to round: downwards (rd), upwards (ru), towards zero (rz).
-// The processor is asked to round that way for as long as the operation takes.
+// Arithmetic and conversions with a rounding mode: down (rd), up (ru), towards zero (rz).
+// The processor is set to that mode for the duration of the operation.
 #pragma once
 #include <cfenv>
 
 namespace learnml {
 
-// The volatile copies keep the compiler from computing before the processor was asked, or at all.
+// The volatile copies keep the compiler from computing before the mode is set, or at compile time.
 template <class T, class F, class... From>
 __attribute__((no_sanitize("thread"))) T rounded(int mode, F compute, From... values) {
   const int before = fegetround();

@@ -40,7 +40,7 @@ extern "C" int learnml_print(const char *format, ...) {
   return length;
 }
 
-// Nor does a device run destructors when a program ends.
+// A device runs no destructors at the end of a program either.
 extern "C" {
 __attribute__((visibility("hidden"))) void *__dso_handle = nullptr;
 __attribute__((visibility("hidden"))) int __cxa_atexit(void (*)(void *), void *, void *) { return 0; }
@@ -60,7 +60,7 @@ extern "C" __attribute__((visibility("default"))) uint64_t learnml_dynamic_share
 
 extern "C" __attribute__((visibility("default"))) void learnml_release(uint8_t *before) { free(before); }
 
-// A device runs no constructor of a `__shared__` variable: each counts as made before a thread comes to it.
+// A device runs no constructors of `__shared__` variables: each counts as constructed from the start.
 static void skip_constructors() {
   memset(__start_learnml_made, 1, static_cast<size_t>(__stop_learnml_made - __start_learnml_made));
 }
