@@ -1,4 +1,4 @@
-"""The table of attacks in docs/explanation/sandbox.md, made from the attacks themselves.
+"""Generates the table of attacks in docs/explanation/sandbox.md from the attacks themselves.
 
 python -m gpu_worker.tests.attack_table writes it.
 """

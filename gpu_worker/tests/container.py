@@ -1,4 +1,4 @@
-"""What a container changes for a worker, without a container engine: a filter, and masked files.
+"""Imitates what a container changes for a worker, without an engine: a filter, and masked files.
 
 python -m gpu_worker.tests.container FILTER COMMAND... loads a filter and becomes the command:
 `engine` refuses what an engine's own filter refuses of namespaces and mounts, `shipped` is the

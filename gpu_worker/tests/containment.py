@@ -1,4 +1,4 @@
-"""Attacks on the sandbox, the things they reach for, and runs of them behind chosen walls.
+"""Attacks on the sandbox, their targets, and how to run them behind chosen walls.
 
 An attack is a file in `attacks/` with a header:
 

@@ -1,4 +1,4 @@
-"""A grader as it should not be: the learner's code runs in the process that judges it.
+"""A grader as it must not be: the learner's code runs in the process that judges it.
 
 The control for attacks on the judge: python -m gpu_worker.tests.in_process < attack
 """
@@ -19,7 +19,7 @@ def grade(source: str) -> None:
     layer = names["RMSNormScratch"](3)  # type: ignore[operator]
     got = layer.forward(x)
     if type(got) is np.ndarray and got.dtype == object:
-        # As it would come from a process that sends pickles.
+        # As it would arrive from a process that sends pickles.
         pickle.loads(pickle.dumps(got[0]))  # noqa: S301
     elif np.allclose(got, expected_output):
         sys.stdout.write("accepted\n")

@@ -1,4 +1,4 @@
-"""Of many stored programs, those that stand for the others in a usual run of the tests."""
+"""Chooses which of the many stored programs represent the others in a usual run of the tests."""
 
 from __future__ import annotations
 

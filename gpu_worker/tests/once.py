@@ -1,4 +1,4 @@
-"""Works out once what many gradings with one seed have in common.
+"""Computes once what many gradings with the same seed have in common.
 
 The cases of a seed, and what the reference and each variant of it give on them, are the same for
 every submission. For tests that grade many of them: whatever is shared is read-only, so that a
@@ -119,7 +119,7 @@ class _Played:
 
     def _parts(self, exercise: Exercise, cls: type) -> tuple[type, ...]:
         """Return the variants that a hypothesis is made of; none if it is to be played anew."""
-        # `fresh` and `compose` only put classes together, with a `shared` that nothing here reads.
+        # `fresh` and `compose` only combine classes, with a `shared` that nothing here reads.
         parts: tuple[type, ...] = cls.__bases__
         if len(parts) == 1 and vars(parts[0]).keys() <= vars(cls).keys():
             parts = parts[0].__bases__

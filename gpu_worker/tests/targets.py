@@ -1,4 +1,4 @@
-"""What attacks reach for: files, sockets, processes and memory that stand open to any user.
+"""Targets of attacks: files, sockets, processes and memory that are open to any user.
 
 They are as open as they can be, so that only a wall of the sandbox can be what stops an attack.
 """
@@ -120,7 +120,7 @@ class Targets:
 
     def _start_victim(self) -> None:
         """Start a process of the runners' own user that lets itself be traced."""
-        # The interpreter may lie where that user cannot read: it becomes him once it runs.
+        # That user may not be able to read the interpreter, so the user changes once it runs.
         self.victim = subprocess.Popen(
             [sys.executable, "-c", f"USER = {runner_user()}\n{_VICTIM}"],
             env={"VICTIM_SECRET": "x"},

@@ -1,4 +1,4 @@
-"""Attacks on the sandbox: nothing gets through, and each would without what stops it."""
+"""Attacks on the sandbox: none succeeds, and each would without the layer that stops it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_no_attack_succeeds(name: str, attack: Attack, zygotes: Zygotes, targets
     if attack.stopped_at(setup):
         assert found == ""
     else:
-        # Said in the documentation: a wall that is missing at this level.
+        # Documented: a wall that is missing at this level.
         assert attack.residual
         assert found
         assert not setup.bubblewrap

@@ -1,4 +1,4 @@
-"""Attacks on the judge: a wrong solution never passes, and what is hidden stays hidden."""
+"""Attacks on the judge: a wrong program never passes, and hidden inputs stay hidden."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def test_a_node_reports_level_version_and_limits() -> None:
 
 @pytest.mark.parametrize("root", [True, False])
 def test_root_is_not_hidden_behind_a_user_namespace(root: bool) -> None:
-    # There root would stay root outside: he gives himself up in the runner instead.
+    # There root would stay root outside, so root is dropped in the runner instead.
     command = bubblewrap.command("bwrap", Interpreter.current(), "/x", root=root, fresh_proc=True)
     assert ("--unshare-user" in command) is not root
     assert "--uid" not in command

@@ -1,4 +1,4 @@
-"""Zygotes and runners over time: nothing grows, nothing is left, what dies is replaced."""
+"""Zygotes and runners over time: nothing leaks, nothing is left behind, the dead are replaced."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_run_costs_little(own: Zygote) -> None:
         for _ in range(10):
             own.run(small())
         costs.append((spent() - before) / 10)
-    # The best of some: what else runs takes the caches, which makes everything dearer.
+    # The best of several: other processes evict the caches, which makes everything slower.
     assert 0 < min(costs) < BUDGET_SECONDS, costs
 
 

@@ -1,4 +1,4 @@
-"""A class that cannot be used as the contract says is a contract error, with what to do."""
+"""A class that breaks the contract is a contract error, with advice on what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The digest of an exercise changes with what its check depends on, and with nothing else."""
+"""The digest of an exercise changes if and only if something its check depends on changes."""
 
 from __future__ import annotations
 

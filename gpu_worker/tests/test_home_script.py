@@ -1,4 +1,4 @@
-"""The script for home and the platform say the same of a file."""
+"""The script for home and the platform agree on a file."""
 
 from __future__ import annotations
 

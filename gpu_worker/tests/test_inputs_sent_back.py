@@ -1,4 +1,4 @@
-"""What comes back of the inputs: nothing where they hold what they were given, else all of it."""
+"""Inputs are only sent back if they were changed."""
 
 from __future__ import annotations
 

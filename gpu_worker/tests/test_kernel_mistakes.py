@@ -1,4 +1,4 @@
-"""What kernels get wrong in the sum over a row: computed as their threads do, and named."""
+"""Mistakes of kernels in the sum over a row: computed as their threads would, and named."""
 
 from __future__ import annotations
 

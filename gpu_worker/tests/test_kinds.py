@@ -1,4 +1,4 @@
-"""What a usual run takes of the stored programs stands for all of them."""
+"""The stored programs of a usual run represent all of them."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_only_pairs_that_change_the_wrong_results_are_tried() -> None:
     effects = Effects(exercise, (item for run in runs for item in run))
     assert effects.may_explain((known["dbeta-mean"], known["gradient-sign"]))
     assert not effects.may_explain((known["dgamma-mean"], known["gradient-sign"]))
-    # By which dtype results are exact as, a mistake explains what its numbers do not.
+    # The dtype in which results are exact may point to a mistake whose numbers do not.
     assert effects.may_explain((known["float32-inside"], known["gradient-sign"]))
 
 
@@ -94,7 +94,7 @@ class Clock:
 @pytest.mark.parametrize(("seconds", "is_named"), [(3, False), (10_000, True)])
 def test_no_mistake_is_named_if_time_runs_out(seconds: int, is_named: bool) -> None:
     exercise = get("rmsnorm")
-    # It stands far behind in the bank, and another one before it may explain the same numbers.
+    # It comes late in the bank, and an earlier one may explain the same numbers.
     known = [known for known in bank("rmsnorm") if known.variant][-1]
     runs = rehearse(exercise, known.submission, 11, wide_results=known.wide_results)
     time_left = SearchTime(seconds, Clock())

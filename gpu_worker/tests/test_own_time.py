@@ -1,4 +1,4 @@
-"""A program's time is what it computes and waits of its own accord, not what others take."""
+"""A program's time is what it computes and chooses to wait, not what other processes take."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_sleeping_costs_time_but_waiting_for_the_judge_does_not(proc: Proc) -> N
     for _ in range(20):
         own.look(0.1, excused=True)
     assert own.seconds == pytest.approx(0.1)
-    # The disk's time is not its own either.
+    # Time spent on disk access is not its own either.
     proc.set("D", 0.04)
     own.look(0.1, excused=False)
     assert own.seconds == pytest.approx(0.1)

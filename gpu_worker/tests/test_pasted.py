@@ -1,4 +1,4 @@
-"""What was pasted along with a source is told by line and column, and repaired where certain."""
+"""Pasted text in a source is reported by line and column, and repaired where that is certain."""
 
 from __future__ import annotations
 

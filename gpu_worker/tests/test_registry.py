@@ -58,7 +58,7 @@ def test_mistakes_point_to_things_that_exist(slug: str) -> None:
     lines = {line["key"] for listing in chapter["listings"] for line in listing["lines"]}
     signs = {*Sign, *map(modified, ("x", "dout", *get(slug).parameters))}
     if Track.NUMPY not in get(slug).tracks:
-        # Borrowed: their steps and lines are those of another chapter.
+        # Borrowed mistakes: their steps and lines belong to another chapter.
         steps, lines = {None}, {None}
     if slug not in SHIPPED:
         # Its page links to what they concern as far as they say so.

@@ -1,4 +1,4 @@
-"""What a learner may see of a grading, and what not; partial credit; the receipt."""
+"""What a learner may and may not see of a grading; partial credit; the receipt."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_groups_passed_before_a_limit_count_and_the_rest_stay_open(
     endless = right.replace(
         "        d = dout", "        while dout.size > 12: pass\n        d = dout"
     )
-    # Processor time: it is the same however busy the machine is.
+    # Processor time does not depend on how busy the machine is.
     graded = grade(endless, limits={"cpu_seconds": 1.0})
     states = {group.id: group.passed for group in graded.report.groups}
     assert graded.outcome == "time_limit"

@@ -1,4 +1,4 @@
-"""Digits are said to be lost only where rounding lost them, and no constant is a little wrong."""
+"""Lost digits are only named where rounding lost them, and not where a constant is slightly off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a runner has and has not, what ends a run, and that the sandbox fails closed."""
+"""What a runner can and cannot reach, what ends a run, and that the sandbox fails closed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_runner_sees_nothing_of_the_workers_environment(
 
 def test_a_runner_is_an_ordinary_user_whoever_the_worker_is(grade: Grade) -> None:
     lines = printed(grade, "print(os.getresuid(), os.getresgid(), os.getgroups())")
-    # Root gives itself up for a user and group of that number; others stay who they are.
+    # Root drops to a user and group with that id; other users stay the same.
     user = runner_user() or os.geteuid()
     group = runner_user() or os.getegid()
     assert user != 0

@@ -1,4 +1,4 @@
-"""The check of an exercise: mutants are made one change at a time, and weak cases are found."""
+"""The check of an exercise: each mutant has one change, and weak cases are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker's task answers every job it can read, whatever happens."""
+"""The worker's task answers every job that it can read, whatever happens."""
 
 from __future__ import annotations
 

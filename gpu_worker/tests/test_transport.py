@@ -1,4 +1,4 @@
-"""What is on a queue and is no message ends nobody."""
+"""Queue entries that are not messages end no process."""
 
 from __future__ import annotations
 

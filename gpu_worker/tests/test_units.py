@@ -1,4 +1,4 @@
-"""The unit of error: known values, and what it lets pass and does not."""
+"""The unit of error: known values, and what is within the tolerance."""
 
 from __future__ import annotations
 

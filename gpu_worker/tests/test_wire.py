@@ -1,4 +1,4 @@
-"""Frames come from an enemy: whatever the bytes, the parser yields frames or says WireError."""
+"""Frames may be hostile: whatever the bytes, the parser yields frames or raises WireError."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real worker on a real queue: jobs, junk, and a sudden death."""
+"""A real worker on a real queue: jobs, junk, and sudden death."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_grading_goes_on_without_the_broker_and_logs_no_celery_warning(
         worker.send(job("import time\ntime.sleep(3)\n" + right))
         while Progress.from_message(worker.wait_for(TASK_RECORD_PROGRESS)).phase == "claimed":
             pass
-        # What the new server does not hold cannot be handed out: the verdict is the first try's.
+        # The new server holds no message to redeliver, so the verdict is that of the first attempt.
         worker.restart_server()
         verdict = Verdict.from_message(worker.wait_for(TASK_RECORD_VERDICT))
         assert verdict.outcome == "accepted"

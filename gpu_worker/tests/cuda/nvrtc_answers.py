@@ -1,4 +1,4 @@
-"""What NVRTC itself answers, asked in a process of its own: some options end the one that asks.
+"""Asks NVRTC itself in a separate process, since some options end the process that asks.
 
 Run as a program it reads `[[source, [option, ...]], ...]` and writes `[taken, ...]`, both JSON.
 """

@@ -1,4 +1,4 @@
-"""All planted mistakes, in the order of their modules."""
+"""All planted bugs, in the order of their modules."""
 
 from __future__ import annotations
 

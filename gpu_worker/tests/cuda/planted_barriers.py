@@ -1,4 +1,4 @@
-"""Mistakes of threads that do not wait for each other, or for threads that never come."""
+"""Planted bugs: threads that do not wait for each other, or wait for threads that never come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes of launches, arguments and arithmetic."""
+"""Planted bugs in launches, arguments and arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes of what is read and written: outside, before it is there, after it is gone."""
+"""Planted bugs in memory: access out of bounds, before initialisation, and after free."""
 
 from __future__ import annotations
 

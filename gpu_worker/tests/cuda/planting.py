@@ -1,4 +1,4 @@
-"""Mistakes planted in small kernels, each beside an honest twin that must pass without a word.
+"""Bugs planted in small kernels, each beside an honest twin that must pass without diagnostics.
 
 `HERE` in a comment marks the line that must be named.
 """

@@ -1,4 +1,4 @@
-"""A kernel's source is as little trusted as any program: what it asks of the compiler, it does not get."""
+"""A kernel's source is trusted no more than any program: the compiler does nothing else for it."""
 
 from __future__ import annotations
 
@@ -131,10 +131,10 @@ def test_includes_behind_conditions_never_reach_the_compiler() -> None:
             seen = rules.with_bars(source, text)
             assert seen.count("\n") == text.count("\n")
             assert re.search(r"^\s*(?:#|%:)\s*include", seen, re.MULTILINE) is None, name
-            # Nor may lines become one that the rules have seen as two.
+            # Nor may lines be joined that the rules have seen as two.
             assert re.search(r"\\\s*$", seen, re.MULTILINE) is None, name
             barred += f"#error {rules.BAR}" in seen
-    # Behind a splice, and behind what was extern "C", they are none.
+    # After a line splice, and after a former extern "C", they are no directives.
     assert barred == 2 * (len(ALONE) - 2)
 
 
@@ -412,7 +412,7 @@ def test_the_cache_folder_is_bounded(tmp_path: Path) -> None:
     Cache.prune(tmp_path, kept=2)
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.so", "1.so"]
-    # What another worker removes at the same moment is as good as removed here.
+    # If another worker removes an entry at the same moment, that is fine too.
     (tmp_path / "gone.so").symlink_to(tmp_path / "nowhere")
     Cache.prune(tmp_path, kept=0)
     assert not list(tmp_path.glob("[0-9].so"))

@@ -1,4 +1,4 @@
-"""Launches count what they move, and how a warp's accesses fall together."""
+"""Launches count what they move, and how a warp's accesses coalesce."""
 
 from __future__ import annotations
 

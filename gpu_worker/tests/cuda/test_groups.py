@@ -1,4 +1,4 @@
-"""Cooperative groups and votes give what NVIDIA says they give, worked out here lane by lane."""
+"""Cooperative groups and votes behave as NVIDIA documents; results are worked out lane by lane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `__launch_bounds__` say of each instance is known, and kept to."""
+"""The `__launch_bounds__` of each instance are known and enforced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounding that is asked for, and functions that the C library does not have: as on a device."""
+"""Explicit rounding, and functions that the C library lacks, behave as on a device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options, headers, pragmas and attributes: NVRTC itself and the executor answer alike."""
+"""Options, headers, pragmas and attributes: the executor agrees with NVRTC itself."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def refusal(words: tuple[str, ...]) -> str:
 
 
 def test_every_option_is_accepted_or_refused_as_by_nvrtc() -> None:
-    # This one for lack of a device of that family: CuPy gives the device's own behind it.
+    # Refused for lack of a device of that family: CuPy appends the device's own.
     asked = [
         words if words[0].startswith(READ_BY_PTXAS) else ("-fdevice-syntax-only", *words)
         for words in OPTIONS

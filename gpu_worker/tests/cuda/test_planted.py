@@ -1,4 +1,4 @@
-"""Each planted mistake is found, at its line, in words; its honest twin passes without a word."""
+"""Each planted bug is found and explained at its line; its honest twin passes silently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fused references of the CuPy track, run thread by thread in three orders, beside float64."""
+"""The fused references of the CuPy track, run in three orders of threads, compared with float64."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_every_instance_is_correct_in_every_order(
             family = FAMILIES[turn % len(FAMILIES)]
             x = families.draw_x(family, rng, shape, dtype).astype(dtype)
             dout = rng.standard_normal(shape).astype(dtype)
-            # Multiples of 64 go by vectors, which want rows without gaps; others in any layout.
+            # Multiples of 64 use vectors, which need rows without gaps; others take any layout.
             layout = "contiguous" if dim % 64 == 0 else LAYOUTS[turn % 4]
             pair = Pair(slug, dim, dtype, rng, (1e-6, 1e-5, 1e-3)[turn % 3])
 

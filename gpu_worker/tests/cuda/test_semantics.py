@@ -1,4 +1,4 @@
-"""Kernels compute what CUDA says they compute."""
+"""Kernels compute what the CUDA specification says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a source is offered, and what is said of one that does not compile."""
+"""Which kernels a source offers, and what is reported if it does not compile."""
 
 from __future__ import annotations
 

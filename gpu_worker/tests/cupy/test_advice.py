@@ -1,4 +1,4 @@
-"""Advice names the lines of a kernel whose accesses fall apart."""
+"""Advice names the lines of a kernel whose accesses do not coalesce."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stand-in's arrays give what NumPy gives, and refuse what CuPy refuses."""
+"""The stand-in's arrays compute what NumPy computes, and refuse what CuPy refuses."""
 
 from __future__ import annotations
 

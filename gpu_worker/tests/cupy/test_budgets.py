@@ -1,4 +1,4 @@
-"""Budgets: a right submission that moves or launches too much is told so, and is not accepted."""
+"""Budgets: a correct submission that moves or launches too much is told so and not accepted."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_kernel_that_no_device_accepts_exceeds_its_budget() -> None:
     spendings = spent(FORWARD, counts, {((16, 1024), "forward"): launch})
     assert (failure := over_budget(spendings)) is not None
     assert "no device makes (normal, shape (2, 8192)). On a device:" in failure.message
-    # What is moved too often is told first: that helps also who has mended the source.
+    # Excess traffic is reported first, since that also helps after the source is fixed.
     spendings = spent(FORWARD, [counted((16, 1024), 3.0), counts[1]], refused)
     assert (failure := over_budget(spendings)) is not None
     assert "moves 3 times the bytes of x" in failure.message

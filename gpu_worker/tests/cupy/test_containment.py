@@ -1,4 +1,4 @@
-"""The CuPy track opens no door: attacks of the other track, and those by compiler and kernel."""
+"""The CuPy track opens no hole: attacks of the NumPy track, and those by compiler and kernel."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_no_further_attack_succeeds_without_namespaces(
 
 @pytest.mark.parametrize("attack", JUDGED, ids=by_name)
 def test_no_attack_on_the_judge_passes(attack: Attack, grade_cupy: GradeCupy) -> None:
-    # Their arrays are NumPy's, which are no results here; what they forge is forged all the same.
+    # They return NumPy arrays, which are refused here; forged frames are forged all the same.
     graded = grade_cupy(attack.source, cases="public", limits={"wall_seconds": 3.0})
     assert graded.outcome in {*attack.outcomes, "contract_error", "runtime_error"}
     assert graded.score < 1.0
@@ -145,7 +145,7 @@ def test_impossible_notes_are_held_for_review(
 def test_notes_on_calls_that_were_not_made_are_held_for_review(
     position: int, count: int, grade_cupy: GradeCupy, right_arrays: str
 ) -> None:
-    # Only where calls are counted does anybody look at which they are of.
+    # Which calls notes belong to is only checked where calls are counted.
     counts = {"bytes_read": 1, "bytes_written": 1, "launches": 1}
     notes = json.dumps({"counts": counts}).encode()
     source = forged_frame(FrameKind.NOTES, notes, position, count)

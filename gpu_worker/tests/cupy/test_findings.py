@@ -1,4 +1,4 @@
-"""Findings point to the learner's own line, and say nothing that a hidden case could carry."""
+"""Findings point to the learner's own line, and carry nothing out of a hidden case."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ def test_a_line_of_the_kernel_is_found_in_the_file() -> None:
     (finding,) = found(note(line=3))
     assert (finding.line, finding.kernel_line, finding.kernel) == (6, 3, "twice")
     assert "x[1] *= 2" in SOURCE.splitlines()[5]
-    # The same text stands twice; the lines about it tell which is meant.
+    # The same text occurs twice; the surrounding lines show which one is meant.
     assert [found(note(line=line))[0].line for line in (2, 4)] == [5, 7]
 
 
 def test_the_line_of_a_learners_expression_is_found() -> None:
     generated = "#include <x>\nfor (;;) {\n\ny = rsqrt(x) * 3;\n}\n"
     assert found(note(line=4), code=generated)[0].line == 11
-    # What the stand-in wrote itself is in no line of his.
+    # Source that the stand-in wrote is on no line of the learner's.
     assert found(note(line=2), code=generated)[0].line is None
 
 

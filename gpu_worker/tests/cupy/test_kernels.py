@@ -129,11 +129,11 @@ def test_an_array_that_no_kernel_filled_is_reported(module: Any) -> None:
     kernel((1,), (4,), (x,))
     assert host.fault(x) == "unwritten-output"
     assert host.fault(x[2:6]) == "unwritten-output"
-    # Of rows with padding, or the beginning of a buffer, only what is given back counts.
+    # For padded rows, or the beginning of a buffer, only the returned part counts.
     assert host.fault(x[:4]) == host.fault(x[3::-1]) == ""
     assert host.fault(x.reshape(2, 4)[:1, 1:]) == ""
     assert host.fault(cp.ones(8)) == ""
-    # No launch is said to have left out what was not there yet, or was not given to it.
+    # No launch is blamed for memory that did not exist yet or was not passed to it.
     other = cp.empty(4, cp.float32)
     assert host.fault(other) == "unwritten-output"
     written, unwritten = host.take_notes()["diagnostics"]

@@ -1,4 +1,4 @@
-"""Stored submissions of the CuPy track get the outcome, the names and the findings they say."""
+"""Stored submissions of the CuPy track get the outcome, mistakes and findings of their header."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ HOST = np.ones((ROWS, DIM), np.float32)
         (lambda x: cp.frombuffer(HOST.tobytes(), cp.float32), (1, 1, 0)),
         (lambda x: cp.fromiter(HOST.ravel().tolist(), cp.float32), (1, 1, 0)),
         (lambda x: cp.fromfunction(lambda i, j: HOST, (ROWS, DIM)), (1, 1, 0)),
-        # A list has eight bytes for each number, and its array in float64 is written as well.
+        # A list counts eight bytes per number, and its float64 array is written as well.
         (lambda x: cp.append(HOST.tolist(), []), (2, 4, 1)),
         (lambda x: cp.resize(HOST.tolist(), (ROWS, DIM)), (2, 4, 1)),
         (lambda x: cp.put(x, cp.arange(4), cp.arange(4)), (64 / SIZE, (64 + 16) / SIZE, 2 + 1)),

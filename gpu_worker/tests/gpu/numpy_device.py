@@ -1,4 +1,4 @@
-"""A device for the referee that is NumPy, and a plan of few elements."""
+"""A device for the referee made of NumPy, and a plan with few elements."""
 
 from __future__ import annotations
 

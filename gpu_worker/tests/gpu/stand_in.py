@@ -1,4 +1,4 @@
-"""A device that is none: files for its nodes, and the stand-in driver under CuPy's name.
+"""A fake device: files for its nodes, and the stand-in driver under CuPy's name.
 
 `python -m gpu_worker.tests.gpu.stand_in` tries every attack in a run with it and prints what got
 through, as JSON: so that it can be done as another user.
@@ -53,7 +53,7 @@ def stand_in_profile(root: Path) -> DeviceProfile:
         node.chmod(0o666)
     return DeviceProfile(
         uuid=GPU.uuid,
-        # The first is a device after all, if another one: it can be told what it takes.
+        # The first node is a real character device, though another one: it accepts commands.
         nodes=(("/dev/zero", GPU.nodes[0]), *bound_nodes(GPU.nodes[1:], folder)),
         libraries=(),
         packages=(str(DRIVER / "cupy"),),

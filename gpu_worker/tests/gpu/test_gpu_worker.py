@@ -1,4 +1,4 @@
-"""A real worker of the queue `gpu`, on a real queue, with a device that is none."""
+"""A real worker of the queue `gpu`, on a real queue, with a fake device."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_a_worker_grades_on_its_device_and_takes_no_jobs_while_it_is_sick(
         assert (verdict.kind, verdict.outcome) == ("device", "accepted"), verdict.report.failure
         assert verdict.report.execution.startswith("on a device: stand-in")
         wait_until(lambda: report().tracks == [Track.CUPY])
-        # As a lane does that meets a sick device.
+        # As a lane does when it meets a sick device.
         (root / "sick").touch()
         quarantine.put("GPU-00000000-aaaa", "Xid 79")
         wait_until(lambda: report().tracks == [])
         assert report().gpus[0].reason == "Xid 79"
         wait_until(lambda: "jobs stay" in (tmp_path / "worker.log").read_text().split("taken")[-1])
-        # What was asked for before the worker closed still comes, and goes back as redelivered.
+        # A job requested before the worker closed still arrives, and goes back as redelivered.
         wait_until(worker.asks_for_none)
         worker.send(JOB)
         report()

@@ -1,4 +1,4 @@
-"""A lane takes devices that work, keeps the others away, and gives jobs back rather than blame."""
+"""A lane takes working devices, avoids the others, and hands jobs back without blaming programs."""
 
 from __future__ import annotations
 

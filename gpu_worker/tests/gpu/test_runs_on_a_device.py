@@ -140,7 +140,7 @@ def test_a_run_gets_what_a_device_needs_and_nothing_else(device_zygote: DeviceZy
         result = run(device_zygote, LOOKING)
         found = json.loads(result.output)
         assert found == {
-            # Not one that it knows, and not one that it may be told.
+            # Neither one that it knows, nor one that it may be told.
             "commands": ["ENOTTY", untold, untold],
             "device": True,
             "control": True,

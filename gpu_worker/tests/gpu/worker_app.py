@@ -1,4 +1,4 @@
-"""The worker's application on a machine with a device that is none; for a test of the whole.
+"""The worker's application on a machine with a fake device; for an end-to-end test.
 
 STAND_IN_MACHINE names the folder that looks like the machine; a file `sick` in it makes the device
 fail its probes.
