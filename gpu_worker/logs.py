@@ -29,7 +29,7 @@ SUBMISSION: Final = "submission"
 RUN: Final = "run"
 CARRIED: Final = (REQUEST_ID, SUBMISSION, RUN)
 HEADER: Final = "learnml_{}"
-"""How a message's header is called that carries one of them."""
+"""The name of the message header that carries one of them."""
 
 JSON: Final = "json"
 PLAIN: Final = "plain"

@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 _BYTES = 141 * 10**9
-"""Of an H200's memory: what is free of it is not known here, so all is said to be."""
+"""The memory of an H200; how much would be free is unknown, so all of it is reported as free."""
 
 
 class _Offered:

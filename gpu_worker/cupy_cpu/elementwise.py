@@ -12,7 +12,7 @@ from .versions import Versions
 
 _BLOCK: Final = 32
 _MAX_BLOCKS: Final = 8
-"""Each thread takes many elements: more threads would only take longer on this processor."""
+"""Each thread takes many elements: more threads would only be slower on a processor."""
 _MAX_SHARED_BLOCKS: Final = 19
 """Where threads may write each other's elements: with a number of threads that rows are a multiple
 of, each thread would always meet its own columns again.

@@ -40,12 +40,12 @@ _WIDE: Final = (
     "nancumsum",
     "nancumprod",
 )
-"""Those that compute halves in float32."""
+"""Functions that compute halves in float32."""
 _MADE: Final = ("tri", "logspace", "indices", "tril_indices", "triu_indices", "diag_indices",
                 "hamming", "hanning", "blackman", "bartlett", "kaiser")  # fmt: skip
-"""Those that make arrays of numbers."""
+"""Functions that create arrays from numbers."""
 _FROM_HOST: Final = ("fromfunction", "fromiter", "frombuffer")
-"""Those whose numbers come from the host."""
+"""Functions whose numbers come from the host."""
 _PARTS: Final = ("array_split", "vsplit", "hsplit", "dsplit")
 _INTO: Final = {
     "fill_diagonal": ("val", 0),

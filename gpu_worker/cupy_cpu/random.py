@@ -82,7 +82,7 @@ def default_rng(seed: Any = None) -> Generator:
 
 
 def RandomState(seed: Any = None) -> Generator:
-    """Return a generator of its own, with the names of NumPy's older one."""
+    """Return an independent generator, with the names of NumPy's older one."""
     return Generator(np.random.RandomState(seed))
 
 

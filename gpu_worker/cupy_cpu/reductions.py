@@ -18,7 +18,7 @@ _PLAIN: Final = (
     *("max", "min", "amax", "amin", "ptp", "argmax", "argmin", "any", "all", "median"),
     *("nanmax", "nanmin", "nanargmax", "nanargmin", "count_nonzero", "cumsum", "cumprod"),
 )
-"""Functions of one array whose result NumPy gives as CuPy does."""
+"""Functions of one array for which NumPy and CuPy agree."""
 _FUSIBLE: Final = ("max", "min", "amax", "amin", "any", "all", "sum", "prod", "nansum", "nanprod")
 """Functions that CuPy has in `cupy.fuse`, if they keep no axis that they reduce."""
 _ADDING: Final = ("sum", "prod", "nansum", "nanprod", "nanmean")

@@ -17,7 +17,7 @@ from gpu_worker.judge.cases.case import Case
 from gpu_worker.judge.cases.casegen import CaseDrawer
 
 _STREAM: Final = 2
-"""Draws for these cases go beside those of all others, which stay what they are without them."""
+"""These cases have their own random stream, so that all other cases stay the same."""
 _GROUP: Final = "shapes"
 
 

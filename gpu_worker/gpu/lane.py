@@ -41,17 +41,17 @@ from gpu_worker.messages.protocol import GradeJob, Outcome
 from gpu_worker.sandbox.client import SandboxError
 
 WAIT_SECONDS: Final = 5.0
-"""How long a job waits for a device that another worker has, before it goes back."""
+"""How long a job waits for a device that another worker holds before it goes back."""
 PROBE_SECONDS: Final = 15.0
-"""How long a probe may take before a job, whose own time runs."""
+"""How long a probe may take before a job, while the job waits."""
 DRAIN_SECONDS: Final = 10.0
-"""How long the memory of the last user may take to be free again."""
+"""How long freeing the last user's memory may take."""
 FREE_SHARE: Final = 0.75
 """Of a device's memory, before a submission gets it."""
 _PAUSE_SECONDS: Final = 0.5
 _HELD_UP: Final = "Its memory is not given back: %d of %d MB are free. A process may hang on it."
 _CLEAR: Final = frozenset({Outcome.ACCEPTED, Outcome.CONTRACT_ERROR, Outcome.OUTPUT_LIMIT})
-"""Outcomes that no fault of a device can bring about."""
+"""Outcomes that no fault of a device can cause."""
 
 logger = logging.getLogger(__name__)
 

@@ -272,7 +272,7 @@ class _Measured:
     counted: Counted | None = None
     spent: list[Spent] | None = None
     wrong_call: JudgedCase | None = None
-    """A timed call that gave something else."""
+    """A timed call that gave a different result."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,9 @@ CharacterKind = Literal[
 ]
 
 BIDI: Final = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-"""What turns the order in which text is shown (Unicode, UAX 9)."""
+"""Characters that change the order in which text is shown (Unicode, UAX 9)."""
 SUSPECT: Final = re.compile(r"[^\t\n\r\f -_a-~]")
-"""All but the characters of plain code."""
+"""Everything but the characters of plain code."""
 
 _INVISIBLE_LETTERS: Final = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
 _JOINERS: Final = "\u200c\u200d"

@@ -19,7 +19,7 @@ from gpu_worker.pasted.scanning import Lines, pieces
 from gpu_worker.unicode_names import named
 
 NOT_PYTHON: Final = frozenset({"SyntaxError", "IndentationError", "TabError"})
-"""The exceptions by which Python says that a file is no program."""
+"""The exceptions by which Python says that a file is not a program."""
 NOT_A_KERNEL: Final = "CompileException"
 NO_CLASS: Final = "no class"
 MOST_FINDINGS: Final = 12

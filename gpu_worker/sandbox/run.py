@@ -25,7 +25,7 @@ may wait: on a machine that has no more for it. Below a task's hard time limit."
 _EXCUSE_LOOK_SECONDS: Final = 0.1
 OUTPUT_DRAIN_BYTES: Final = 8 << 20
 MAX_FRAMES: Final = 50_000
-"""Far more than any job asks for: small frames cost the judge more memory than they have bytes."""
+"""Far more than any job needs: small frames cost the judge more memory than their size."""
 _READ_BYTES: Final = 1 << 20
 
 
@@ -64,7 +64,7 @@ class RunResult:
 
     frames: list[Frame] = field(default_factory=list)
     forged: str = ""
-    """Why the frames could not be read on, which ended the run; empty where they could."""
+    """Why reading frames failed, which ended the run; empty if it did not."""
     output: bytes = b""
     output_total: int = 0
     overflow: str = ""
@@ -75,11 +75,11 @@ class RunResult:
     exit_code: int | None = None
     signal: int | None = None
     setup_seconds: float = 0.0
-    """How long it took to put on the layers, before `wall_seconds` began."""
+    """How long it took to apply the layers, before `wall_seconds` began."""
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
     waited_seconds: float = 0.0
-    """How long it waited of its own accord: for no judge, and for no turn on a busy machine."""
+    """How long it waited by choice: neither for the judge nor for its turn on a busy machine."""
     peak_bytes: int = 0
 
     @property

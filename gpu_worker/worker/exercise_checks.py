@@ -23,7 +23,7 @@ from gpu_worker.worker.node import node_name
 logger = logging.getLogger(__name__)
 
 SECONDS_AT_ONCE: Final = 2.0
-"""No further step is begun after this time: learners' gradings wait behind these steps."""
+"""No further step starts after this time: learners' gradings wait behind these steps."""
 
 
 def answer(app: Celery, job: CheckJob, zygote: Zygote) -> None:

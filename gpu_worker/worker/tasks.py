@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 zygote = Zygote()
 """This process's zygote; see `gpu_worker.celery_app` for when it starts."""
 lane = Lane()
-"""This process's way to the devices of its machine; takes none before a job is for one."""
+"""This process's lane to the devices of its machine; takes none before a job needs one."""
 
 
 @shared_task(name=TASK_GRADE, bind=True)

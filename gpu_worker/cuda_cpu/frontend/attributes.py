@@ -22,7 +22,7 @@ _BEGINS: Final = re.compile(
 )
 _BRACKET: Final = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[][(){}]')
 _KEPT: Final = re.compile(r"[^\n\\]|\\(?!\s*\n)")
-"""All but newlines, and what joins lines of a directive."""
+"""Everything but newlines and line splices of a directive."""
 _LONGEST: Final = 2000
 _STANDARD: Final = frozenset(
     ("nodiscard", "maybe_unused", "deprecated", "noreturn", "fallthrough", "likely", "unlikely")

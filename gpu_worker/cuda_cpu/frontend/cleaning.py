@@ -30,7 +30,7 @@ _TOKEN: Final = re.compile(
 _NOT_NEWLINE: Final = re.compile(r"[^\n]")
 _DIRECTIVE: Final = re.compile(r"[ \t\f\v]*(?:\#|%:)")
 _SPLICE: Final = "\\ \t\f\v"
-"""The mark that a line goes on, and what compilers take behind it."""
+"""The backslash of a line splice, and the blanks that compilers accept after it."""
 
 
 @dataclass(frozen=True, slots=True)

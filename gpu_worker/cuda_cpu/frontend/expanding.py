@@ -23,12 +23,12 @@ _PASTED: Final = re.compile(r"\s*##\s*")
 _QUOTED: Final = re.compile(r"(?<!#)#(?!#)\s*[A-Za-z_]\w*")
 _DECLARING: Final = frozenset(("__global__", "extern", "__launch_bounds__"))
 _ROUNDS: Final = 8
-"""Macros within macros, at most so deep."""
+"""The maximum nesting depth of macros."""
 _LONGEST: Final = 128 * 1024
-"""A text that grows beyond this is left as it is."""
+"""Text that would grow beyond this is not expanded."""
 _MOST_USES: Final = 128
 _LONGEST_USE: Final = 2000
-"""Longer arguments are none of a kernel's head."""
+"""Longer arguments do not belong to a kernel's declaration."""
 
 
 @dataclass(frozen=True, slots=True)

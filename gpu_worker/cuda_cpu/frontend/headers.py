@@ -19,7 +19,7 @@ DEVICE: Final = frozenset(
     + ("sm_20_intrinsics.hpp", "sm_30_intrinsics.hpp", "sm_32_atomic_functions.hpp")
     + ("sm_32_intrinsics.hpp", "sm_60_atomic_functions.hpp", "sm_61_intrinsics.hpp")
 )
-"""What they declare is there on a device without them too."""
+"""On a device too, their declarations are available without them."""
 STANDARD: Final = tuple(
     f"cuda/std/{name}"
     for name in ("array", "cassert", "cfloat", "climits", "cmath", "cstddef", "cstdint", "cstring")

@@ -46,7 +46,7 @@ def value(name: str, expression: str) -> str:
 
 
 def _template_head(before: str) -> str | None:
-    """Return `template <...>`, "" for a kernel that is none; None if the text is not understood."""
+    """Return `template <...>`, "" for a kernel that is not a template; None if not understood."""
     text = " ".join(before.split())
     if "template" not in text:
         return "" if not _SPECIFIER.sub("", text).strip() else None

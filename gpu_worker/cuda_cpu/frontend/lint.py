@@ -50,7 +50,7 @@ _OF_FRACTIONS: Final = re.compile(
 )
 _LONGEST: Final = 400
 _MOST_QUOTIENTS: Final = 2000
-"""Of numbers; a source that is nothing else would be looked at for seconds."""
+"""Quotients of literals to examine; a source of nothing else would take seconds."""
 _SIZES: Final = frozenset(f"{name}.{axis}" for name in ("blockDim", "gridDim") for axis in "xyz")
 
 

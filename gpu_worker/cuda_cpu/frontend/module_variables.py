@@ -19,7 +19,7 @@ _WITH_BRACKETS: Final = frozenset(("alignas", "__align__", "decltype"))
 _TYPES: Final = frozenset(("struct", "class", "union", "enum"))
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _LONGEST: Final = 4000
-"""Characters of a declaration that are looked at, braces of a structure and all."""
+"""How many characters of a declaration are read, including a structure's braces."""
 _BEFORE: Final = 400
 
 

@@ -36,7 +36,7 @@ class Choice:
     apart: bool = True
     """The value may be the next word."""
     for_code: bool = True
-    """It matters to the code that a device runs, or to what of a source it gets to see."""
+    """It affects the code that a device runs, or which part of a source is compiled."""
 
 
 def _one_of(*values: str, apart: bool = True, for_code: bool = True) -> Choice:
@@ -126,7 +126,7 @@ CHOICES: Final[dict[str, Choice]] = {
     **dict.fromkeys(("--frandom-seed", "--time", "--fdevice-time-trace", "--create-pch"), _FILE),
     "--pch-dir": _one_of(".", "/tmp", apart=False, for_code=False),  # noqa: S108  nothing is written
 }
-"""Options with a value that are told from others by their name alone."""
+"""Options with a value that are recognised by their name alone."""
 
 ALONE: Final = {
     "--generate-builtins": "it makes no kernel of a source",
@@ -136,7 +136,7 @@ ALONE: Final = {
     "--use-bundled-headers": "there is no folder of that name to unpack headers to",
     "--device-float128": "only compute capability 10.0 and later has it",
 }
-"""Options that NVRTC knows, and that end in an error all the same: why."""
+"""Options that NVRTC knows but that end in an error, and why."""
 
 APART: Final[tuple[tuple[str, str], ...]] = (
     ("--device-c", "--device-w"),
@@ -150,7 +150,7 @@ APART: Final[tuple[tuple[str, str], ...]] = (
     ("--display-error-number", "--no-display-error-number"),
     ("--pch", "--create-pch"),
 )
-"""Options that do not go together."""
+"""Options that cannot be combined."""
 
 LONG: Final = {
     "-dc": "--device-c", "-dw": "--device-w", "-ewp": "--extensible-whole-program",

@@ -49,7 +49,7 @@ def check(source: CleanSource, before: Sequence[str] = ()) -> None:
 
 
 def _check_unroll(directive: Directive, declared: Container[str]) -> None:
-    """How often is a constant; one that nothing in the source declares is none."""
+    """The unroll count is a constant; a name that the source does not declare is none."""
     argument = _ARGUMENT.match(directive.rest)
     text = argument[1] if argument else ""
     if _FRACTION.search(text):

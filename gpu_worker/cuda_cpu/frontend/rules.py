@@ -29,7 +29,7 @@ _OF_ONE_COMPILER: Final = re.compile(
 _LIKE_A_GUARD: Final = re.compile(
     r"__(?!CUDA|NV|STDC|LP64|VA_|LINE|FILE|COUNTER|DATE|TIME|BASE|INCLUDE|LEARNML)[A-Z][A-Z0-9_]*\Z"
 )
-"""Names such as __RMS_NORM_H__, which sources like to have and no compiler does."""
+"""Names such as __RMS_NORM_H__, common in sources and defined by no compiler."""
 _PLAIN: Final = _CONDITIONS | {"define", "undef", "error", "warning", "pragma", "ident", ""}
 _INCLUDED: Final = re.compile(r'[<"]([^<>"]*)[>"]\s*$')
 _WORD: Final = re.compile(r"\b[A-Za-z_$][\w$]*")
@@ -46,7 +46,7 @@ NEVER: Final = {
     **dict.fromkeys(("__DATE__", "__TIME__", "__TIMESTAMP__"), _NO_TIME),
     "import": "Modules are not taken here: the CUDA headers are there already.",
 }
-"""Words that are refused wherever the text has them, and why."""
+"""Identifiers that are refused wherever they occur, and why."""
 _OWN_PREFIXES: Final = ("learnml", "__tsan", "__ubsan", "__asan", "__start_", "__stop_", "__ehdr")
 _OWN: Final = "LEARNML_"
 ON_A_PROCESSOR: Final = "LEARNML_CPU"

@@ -14,7 +14,7 @@ _OWN_NAME_MEANT: Final = re.compile(r"; did you mean '(?:nv|[^']*learnml[^']*|__
 _LINE_TAKEN: Final = re.compile(
     r"(?<= arguments to function )'([^']*\b(?:__\w+|atomic\w+)\([^()']*?)(?:, )?int\)'"
 )
-"""Some of the executor's functions take the line of the call, which is nobody's to pass."""
+"""Some of the executor's functions take the line of the call, which authors do not pass."""
 _STRING: Final = re.compile(r'"(?:\\.|[^"\\])*"')
 _LONGEST: Final = 400
 _LOOKED_AT: Final = 1000
@@ -46,7 +46,7 @@ _LINES: Final = (
         _BRACKETS,
     ),
 )  # fmt: skip
-"""What is said of any error in such a line, in place of the compiler's words."""
+"""The message for any error in such a line, in place of the compiler's."""
 _INSTEAD: Final = (
     (
         re.compile(r"incomplete type '(?:learnml::)?Entry<"),

@@ -23,7 +23,7 @@ _LIBRARY_BYTES: Final = 16 << 20
 _KIT: Final = "/kit"
 _MOST_NAMES: Final = 200
 _LIMITS: Final = compiling.CompilerLimits(cpu_seconds=2, wall_seconds=45.0)
-"""The dearest module of all stored programs takes half of that, most of it for the checks."""
+"""The slowest module of all stored programs takes half of this, mostly for the checks."""
 
 
 @dataclass(frozen=True, slots=True)

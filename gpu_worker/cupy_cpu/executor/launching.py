@@ -26,7 +26,7 @@ from .variables import Reachable
 STEP_LIMIT: Final = 4_000_000_000
 OUTPUT_BYTES: Final = 64 * 1024
 MOST_ARRAYS: Final = 64
-"""The traffic of so many arrays is listed."""
+"""How many arrays are listed with their traffic."""
 WATCHED_GRANULES: Final = 4 << 20
 """Device memory of more than so many elements is not watched for races between threads: it would
 take sixteen bytes for each."""
@@ -52,7 +52,7 @@ class Launching:
         self.warnings: list[Diagnostic] = []
         self._places: dict[int, int] = {}
         self._wrote: set[Allocation] = set()
-        """Of the arrays that nobody had filled."""
+        """Those that it wrote of the arrays that nobody had filled."""
 
     def check(self) -> None:
         """Raise LaunchError for what a device would refuse or misread."""
@@ -206,7 +206,7 @@ class Launching:
         )
 
     def _is_meant(self, record: abi.DefectRecord) -> bool:
-        """Say whether what looks like a mistake is none.
+        """Say whether what looks like a defect is deliberate.
 
         An index beyond a known length may have led into a larger variable: on its line the thread
         then accessed shared memory, or a variable of the module. A thread that others did not wait

@@ -14,7 +14,7 @@ from .library import Library
 from .memory import Allocation
 
 Content = tuple[NDArray[np.uint8], NDArray[np.uint8] | None]
-"""What an allocation holds, and which of it was written."""
+"""The content of an allocation, and which bytes of it were written."""
 
 _NOT_KEPT: Final = (abi.GONE, abi.CONSTANT)
 

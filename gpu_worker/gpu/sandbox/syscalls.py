@@ -34,7 +34,7 @@ THREADS: Final = (
 )
 MEMORY: Final = ("memfd_create", "get_mempolicy", "mbind", "munlock", "sysinfo")
 FOR_THE_START: Final = ("memfd_create",)
-"""Taken back before the learner's code."""
+"""Revoked before the learner's code runs."""
 FILES: Final = ("statfs", "fstatfs")
 ANY_COMMAND: Final = ("ioctl",)
 

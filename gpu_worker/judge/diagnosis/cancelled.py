@@ -18,7 +18,7 @@ from gpu_worker.judge.diagnosis.agreement import JudgedCase
 from gpu_worker.judge.verdict.compare import result_dtype
 
 _FEWEST: Final = 3
-"""Elements of a row from which on a factor is no explanation of just anything."""
+"""The fewest elements of a row for which a common factor is significant."""
 
 
 def are_off_by_factors(

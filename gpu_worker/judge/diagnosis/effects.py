@@ -21,7 +21,7 @@ _PROBES = 8
 _PER_QUANTITY = 3
 
 Probe = tuple[JudgedCase, tuple[int, ...]]
-"""A case, and the places among its results of those that are far off."""
+"""A case, and the positions of those of its results that are far off."""
 
 
 class Effects:

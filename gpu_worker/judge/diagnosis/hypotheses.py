@@ -25,7 +25,7 @@ class Hypothesis:
     mistakes: tuple[KnownMistake, ...]
     variant: type
     one_of_many: bool = False
-    """True if there are so many of its kind that each is looked at but briefly."""
+    """True if there are so many of its kind that each is only examined briefly."""
 
     @property
     def ids(self) -> frozenset[str]:

@@ -86,7 +86,7 @@ DIGITS_LOST: Final = KnownMistake(
     "difference of large numbers, or in a step that is rounded or approximated. Add up in parts, "
     "as np.sum does, subtract before squaring, and keep each step in the widest type.",
 )
-"""Said where no mistake is known and no formula can be wrong."""
+"""Reported where no mistake is known and no formula can be wrong."""
 
 
 def names_sign(exercise: Exercise, mistakes: Sequence[Mistake], sign: str) -> bool:

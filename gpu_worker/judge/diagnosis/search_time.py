@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 SEARCH_SECONDS: Final = 1.0
-"""For all of a grading's search, on every track. What is not found by then stays unnamed."""
+"""For the whole search of a grading, on every track. Mistakes not found by then stay unnamed."""
 
 
 class SearchTime:
@@ -21,7 +21,7 @@ class SearchTime:
         self._clock = clock
         self._end = clock() + seconds
         self.ran_out = False
-        """Whether somebody asked when it was over, so that something was not tried."""
+        """Whether the limit was found exceeded, so that something was not tried."""
 
     def is_over(self) -> bool:
         """Return whether the search is to end; it is not tried to its end then."""
@@ -30,4 +30,4 @@ class SearchTime:
 
 
 UNHURRIED: Final = float("inf")
-"""So many seconds for a search that is to come to its end."""
+"""The seconds for a search that must run to completion."""

@@ -15,10 +15,10 @@ from gpu_worker.judge.verdict.notes import Access, ArrayTraffic, KernelNote
 from gpu_worker.messages.protocol import CountedCall
 
 _MUCH: Final = 1.25
-"""Moving this many times the least is worth a word."""
+"""Moving this many times the minimum is worth mentioning."""
 _SCATTERED: Final = 0.6
 _WORTH_A_WORD: Final = 0.1
-"""Of a kernel's sectors: what one line wastes, if it is less, is not told of."""
+"""The share of a kernel's sectors that a line must waste to be mentioned."""
 _LOW_OCCUPANCY: Final = 0.5
 _CONFLICTS: Final = 16
 _WARP: Final = 32

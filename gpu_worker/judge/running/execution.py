@@ -51,9 +51,9 @@ _KILOBYTE = 1 << 10
 _BUILDS_BYTES = 24 * _MEGABYTE
 """CUDA source that is sent to be built, beside results."""
 _STOPPED: Final = "CUDADriverError"
-"""What a launch raises that a device would refuse, or that it could not go on with."""
+"""Exceptions of launches that a device would refuse or that cannot continue."""
 _NEAR_THE_LIMIT = 0.9
-"""A run killed with this share of a limit used up is put down to that limit."""
+"""A run killed with this share of a limit used up is attributed to that limit."""
 _MAPPED_BYTES: Final = 64 * _MEGABYTE
 """Address space that Python and NumPy take without using it; it counts for the limit too."""
 MEMORY_ERROR_SECONDS: Final = 0.5

@@ -25,7 +25,7 @@ FURTHER_SEEDS: Final = 8
 MUTANTS_BEFORE_PUBLISHING: Final = 2
 """Of each correct solution; `manage.py check_exercises` takes more."""
 PUBLISHING_SEED: Final = 1
-"""The same cases each time, so that asking again changes nothing."""
+"""The same cases each time, so that repeating the check changes nothing."""
 _MUTANT_LIMITS: Final = {"wall_seconds": 3.0, "cpu_seconds": 3.0}
 
 

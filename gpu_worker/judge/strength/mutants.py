@@ -33,7 +33,7 @@ class Mutant:
 
 
 Change = tuple[str, Callable[[Any], ast.expr]]
-"""What is changed, in words, and a function from the same place in another tree."""
+"""A description of the change, and a function that makes it at the same place in another tree."""
 
 
 def mutants(source: str) -> list[Mutant]:

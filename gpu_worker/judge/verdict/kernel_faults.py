@@ -65,7 +65,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "compile-error": "The kernel's source does not compile.",
     "refused-source": "The kernel's source uses something that is not allowed here.",
 }
-"""What each kind means, and what to do: the words for hidden cases."""
+"""What each kind means, and what to do: the texts for hidden cases."""
 ARGUMENT_REMEDIES: Final[Mapping[str, str]] = {
     "wrong-scalar-type": "A Python int goes as long long, a float as double: pass np.int32(n) or "
     "np.float32(eps).",

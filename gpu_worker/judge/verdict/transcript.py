@@ -31,7 +31,7 @@ _KNOWN_ERRORS: Final = (
     | {*KERNEL_ERRORS, *DEVICE_ERRORS}
 )
 _COPIED_BYTES: Final = 4_096
-"""Up to here, copying two arrays costs less than comparing them where they are."""
+"""Up to this size, copying two arrays costs less than comparing them in place."""
 _REASONS: Final = frozenset(int(reason) for reason in Reason)
 
 

@@ -25,7 +25,7 @@ from .layers.own_time import OwnTime
 from .walls import Walls
 
 SETUP_SECONDS: Final = 10.0
-"""How long the runner may take to put on its layers."""
+"""How long the runner may take to apply its layers."""
 LOOK_SECONDS: Final = 0.1
 """How often the supervisor looks at the runner's memory."""
 SHORTEST_REST_SECONDS: Final = 0.01

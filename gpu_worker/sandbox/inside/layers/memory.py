@@ -7,9 +7,9 @@ import os
 from typing import Final
 
 STUCK_LOOKS: Final = 5
-"""So often found at its limit, a process is not there by chance: it is refused again and again."""
+"""A process found at its limit this often is not there by chance: it keeps being refused memory."""
 _ROOM_SHARE: Final = 32
-"""At its limit is who could not have one part in so many more."""
+"""A process is at its limit if it could not get one part in this many more."""
 PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 

@@ -25,7 +25,7 @@ class OwnTime:
 
     def __init__(self, proc: int) -> None:
         self.computed = self.waited = 0.0
-        """Seconds of the processor, and seconds of waiting that is nobody else's doing."""
+        """Seconds of processor time, plus seconds of waiting that nobody else caused."""
         self.looks = self.found_waiting = 0
         self._stat = -1
         with contextlib.suppress(OSError, ValueError):
