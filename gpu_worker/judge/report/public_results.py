@@ -40,7 +40,8 @@ def _result(
     if not dtypes.is_floating(got.dtype) or got.size > MAX_PUBLIC_ELEMENTS:
         return
     dtype = result_dtype(wanted, got)
-    values = got.astype(np.float64).ravel().tolist()
+    with np.errstate(invalid="ignore"):
+        values = got.astype(np.float64).ravel().tolist()
     yield PublicResult(
         case=item.case.family,
         quantity=wanted.quantity,
