@@ -125,6 +125,8 @@ def _record(actor: User, exercise: Exercise, before: dict[str, Any] | None) -> N
     after: dict[str, Any] = _shown(exercise)
     if before is not None:
         before, after = changes(before, after)
+        if not before and not after:
+            return
     target = f"exercise:{exercise.slug}"
     record_act(actor, AuditAction.EXERCISE_CHANGED, target, before=before, after=after)
 
