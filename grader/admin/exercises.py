@@ -10,9 +10,9 @@ from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest
 from simple_history.admin import SimpleHistoryAdmin
 
+from courses.admin.fields import ExactTextField
 from courses.admin.writing import ShortWritesMixin
-from courses.content.schema import MAX_TEXT_CHARACTERS
-from courses.rendering import Rendered, too_long
+from courses.rendering import Rendered
 from grader import queries
 from grader.models import Exercise, ExerciseCheck
 from grader.services.exercises import render, save_exercise
@@ -56,6 +56,7 @@ class ExerciseForm(forms.ModelForm):
             "accepts_submissions",
             "due_at",
         )
+        field_classes = {"summary": ExactTextField, "statement": ExactTextField}
         widgets = {
             "summary": forms.Textarea(attrs={"rows": 4, "class": "vLargeTextField"}),
             "statement": forms.Textarea(attrs={"rows": 30, "class": "vLargeTextField"}),
@@ -78,9 +79,6 @@ class ExerciseForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        for name in {"summary", "statement"} & cleaned.keys():
-            if (characters := len(cleaned[name])) > MAX_TEXT_CHARACTERS:
-                self.add_error(name, too_long(characters, MAX_TEXT_CHARACTERS))
         if {"summary", "statement"} <= cleaned.keys():
             draft = Exercise(summary=cleaned["summary"], statement=cleaned["statement"])
             try:

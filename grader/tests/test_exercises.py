@@ -16,7 +16,7 @@ from gpu_worker.exercises import get
 from gpu_worker.messages.queues import QUEUE_CPU, QUEUE_GPU
 from gpu_worker.tests.conftest import RIGHT
 from grader import content
-from grader.models import Exercise, NodeKind, Track
+from grader.models import AuditAction, AuditEntry, Exercise, NodeKind, Track
 from grader.registry import find_spec
 from grader.services.exercises import render_outdated, save_exercise
 
@@ -96,6 +96,34 @@ class TestLoading:
         assert Exercise.objects.get().title == "Edited by hand"
         load(file, "--force")
         assert Exercise.objects.get().title == "RMSNorm from scratch"
+
+    def test_saving_the_form_as_it_came_is_no_edit(
+        self, file: Path, chapter: Chapter, client: Client
+    ) -> None:
+        load(file)
+        # A file that is loaded unpublished needs no check before it can be saved.
+        Exercise.objects.update(is_published=True)
+        before = Exercise.objects.get()
+        assert "\n" in before.statement
+        client.force_login(User.objects.create_superuser("root", password="root-password"))
+        url = reverse("admin:grader_exercise_change", args=[before.pk])
+        form = client.get(url).context["adminform"].form
+        # Browsers send the line ends of HTTP.
+        data = {
+            field.html_name: str(field.value()).replace("\n", "\r\n")
+            for field in form
+            if field.value() is not None and field.value() is not False
+        }
+        answer = client.post(url, data | {"due_at_0": "", "due_at_1": ""})
+        assert answer.status_code == 302, answer.context["errors"]
+        after = Exercise.objects.get()
+        assert (after.summary, after.statement) == (before.summary, before.statement)
+        assert not AuditEntry.objects.filter(action=AuditAction.EXERCISE_CHANGED).exists()
+        assert "unchanged" in load(file)
+        data["statement"] += "More.\r\n"
+        client.post(url, data | {"due_at_0": "", "due_at_1": ""})
+        assert Exercise.objects.get().statement == before.statement + "More.\n"
+        assert AuditEntry.objects.filter(action=AuditAction.EXERCISE_CHANGED).count() == 1
 
     def test_a_chapter_loaded_later_is_linked_by_the_next_load(self, file: Path) -> None:
         load(file)
