@@ -46,6 +46,10 @@ def read(path: Path) -> ExerciseFile:
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         exercise = ExerciseFile.model_validate(data)
+    except FileNotFoundError as error:
+        raise ExerciseFileError(
+            f"{path}: there is no such file. Name YAML files, or none to load all of {LIBRARY}."
+        ) from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ExerciseFileError(f"{path}: cannot be read: {error}") from error
     except ValidationError as error:

@@ -155,6 +155,11 @@ class TestLoading:
         assert not Exercise.objects.exists()
 
 
+def test_a_file_that_is_not_there_is_named_with_what_to_give_instead() -> None:
+    with pytest.raises(CommandError, match=r"^rmsnorm: there is no such file\. Name YAML files"):
+        load("rmsnorm")
+
+
 @pytest.mark.django_db
 def test_the_library_loads_and_the_engine_grades_all_of_it() -> None:
     load()
