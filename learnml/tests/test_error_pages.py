@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import OperationalError, connection
+from django.db import OperationalError
+from django.db.utils import DatabaseErrorWrapper
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import path
@@ -19,6 +21,8 @@ from learnml.urls import urlpatterns as site
 TYPED = "A text of several words,\nwhich somebody <typed> & would not type twice."
 SHOWN = "which somebody &lt;typed&gt; &amp; would not type twice."
 HERE = {"HTTP_SEC_FETCH_SITE": "same-origin"}
+AS_DJANGO_RAISES_IT = DatabaseErrorWrapper(SimpleNamespace(Database=sqlite3))
+"""What SQLite raises, in Django's exceptions, also where the site's own database is another."""
 FORM = {"title": "Short", "text": TYPED, "csrfmiddlewaretoken": "a-token-of-the-form"}
 
 
@@ -33,13 +37,13 @@ def last_too_long(request: HttpRequest) -> HttpResponse:
 def find_no_room(request: HttpRequest) -> HttpResponse:
     database = sqlite3.connect(":memory:")
     database.execute("PRAGMA max_page_count = 2")
-    with connection.wrap_database_errors:
+    with AS_DJANGO_RAISES_IT:
         database.execute("CREATE TABLE t AS SELECT zeroblob(100000)")
     return HttpResponse("never")
 
 
 def find_no_table(request: HttpRequest) -> HttpResponse:
-    with connection.wrap_database_errors:
+    with AS_DJANGO_RAISES_IT:
         sqlite3.connect(":memory:").execute("SELECT * FROM missing")
     return HttpResponse("never")
 
