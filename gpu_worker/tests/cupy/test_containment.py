@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from gpu_worker.tests.containment import Attack, attacks, gets_through, request,
 from gpu_worker.tests.cupy.conftest import GradeCupy
 from gpu_worker.tests.cupy.native import COMPILER, NATIVE, Native
 from gpu_worker.tests.targets import Targets, public_shapes
-from gpu_worker.tests.worker_process import PATIENCE_SECONDS
 
 REACHING = [attack for attack in attacks() if attack.reaches]
 JUDGED = [attack for attack in attacks() if attack.kind == "judge"]
@@ -84,7 +82,6 @@ def test_no_text_carries_hidden_inputs_back(grade_cupy: GradeCupy) -> None:
 def test_kernels_reach_no_more_than_python(
     attack: Native, grade_cupy: GradeCupy, right_arrays: str
 ) -> None:
-    begun = time.monotonic()
     limits = {"wall_seconds": 12.0, "cpu_seconds": 4.0}
     graded = grade_cupy(attack.submission(right_arrays), cases="public", limits=limits)
     assert graded.outcome in attack.outcomes, graded.report.failure
@@ -93,7 +90,6 @@ def test_kernels_reach_no_more_than_python(
         # Kernel calls that went through at all were refused: their results are errors.
         found = graded.report.output.partition("FOUND ")[2].split("]")[0].strip("[]")
         assert all(int(word) <= 1 for word in found.split(","))
-    assert time.monotonic() - begun < PATIENCE_SECONDS
 
 
 def test_after_the_attacks_a_correct_submission_is_accepted(

@@ -147,11 +147,9 @@ def test_a_failing_device_is_reported_with_its_reason(
 
 def test_a_hanging_device_is_given_up_and_its_probe_ended(stand_in_driver: Any) -> None:
     stand_in_driver("hangs")
-    begun = time.monotonic()
+    # The device never answers: without the limit this would not end.
     with pytest.raises(UnusableError, match="did not answer in 2 s"):
         examine(GPU, seconds=2)
-    # It would hang for ten minutes.
-    assert time.monotonic() - begun < PATIENCE_SECONDS
 
 
 def test_a_probe_that_hangs_ends_with_its_worker(stand_in_driver: Any) -> None:
