@@ -1,25 +1,19 @@
-"""Exercises are published by a check, which workers do a few steps at a time."""
+"""How a check is asked for, answered, repeated and withdrawn."""
 
 from __future__ import annotations
 
-import dataclasses
 from datetime import timedelta
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import CommandError, call_command
-from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from courses.models import Chapter
 from gpu_worker.checking import Fate, SandboxError, Zygote
-from gpu_worker.exercises import get
-from gpu_worker.exercises.digests import content_digest
 from gpu_worker.messages.checks import CheckJob, CheckUpdate
 from gpu_worker.messages.queues import PRIORITY_REGRADE, QUEUE_CPU
 from gpu_worker.tests.conftest import RIGHT
@@ -27,86 +21,12 @@ from gpu_worker.worker import exercise_checks
 from grader import services, tasks
 from grader.models import AuditAction, AuditEntry, CheckState, Exercise, ExerciseCheck
 from grader.services.exercises import save_exercise
-from grader.services.publishing import Answer, publish_exercise, standing_of
+from grader.services.publishing import Answer, standing_of
+from grader.tests.conftest import FakeBroker
 
-from .conftest import FakeBroker
-from .messages import worker
-
-ADD = "admin:grader_exercise_add"
-DATA = {
-    "slug": "rmsnorm",
-    "title": "T",
-    "position": "0",
-    "summary": "S",
-    "statement": "Given $x$.",
-    "is_published": "on",
-    "accepts_submissions": "on",
-}
-HIDDEN = {name: value for name, value in DATA.items() if name != "is_published"}
+from .checks import ADD, DATA, HIDDEN, found, let_workers_check, listed, publish, published
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def root(db: None) -> User:
-    return User.objects.create_superuser("root", password="root-password")
-
-
-@pytest.fixture
-def admin(client: Client, root: User) -> Client:
-    client.force_login(root)
-    return client
-
-
-@pytest.fixture(autouse=True)
-def _everything_is_committed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What waits for a commit is done at once: the test's own transaction never ends."""
-    monkeypatch.setattr("django.db.transaction.on_commit", lambda act, robust=False: act())
-
-
-@pytest.fixture
-def few_submissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """RMSNorm with one stored submission of each kind, in the folder returned."""
-    exercise = get("rmsnorm")
-    reference = "reference_numpy.py"
-    (tmp_path / reference).write_bytes((exercise.folder / reference).read_bytes())
-    for kind, outcome, source in (
-        ("correct", "accepted", RIGHT),
-        ("wrong", "wrong_answer", RIGHT.replace(" + self.eps", "")),
-    ):
-        folder = tmp_path / "submissions" / kind
-        folder.mkdir(parents=True)
-        (folder / "one.py").write_text(f"# outcome: {outcome}\n{source}", encoding="utf-8")
-    few = dataclasses.replace(exercise, folder=tmp_path)
-    monkeypatch.setattr("grader.services.publishing.find_spec", lambda slug: few)
-    monkeypatch.setattr("gpu_worker.worker.exercise_checks.get", lambda slug: few)
-    return tmp_path
-
-
-def found(job: dict[str, Any], **said: Any) -> CheckUpdate:
-    """What a worker answers that found nothing wrong in any of ten steps."""
-    said = {"next": 10, "steps": 10, "stored": 6, "graded": 10 - job["first"], **said}
-    said.setdefault("digest", job["digest"])
-    return CheckUpdate(check=job["check"], lease=job["lease"], node="n", first=job["first"], **said)
-
-
-def let_workers_check(broker: FakeBroker) -> None:
-    """Do what workers do, until nothing waits any more."""
-    with Zygote() as zygote:
-        while broker.checks:
-            job = CheckJob.from_message(broker.checks.pop(0))
-            worker.record_check(exercise_checks.take(job, zygote).to_message())
-
-
-def published(client: Client, **changes: str) -> ExerciseCheck:
-    """Ask for an exercise to be published; return its check."""
-    response = client.post(reverse(ADD), {**DATA, **changes})
-    assert response.status_code == 302, response.context["errors"]
-    return ExerciseCheck.objects.latest("id")
-
-
-def listed(client: Client) -> str:
-    return client.get(reverse("admin:grader_exercise_changelist")).content.decode()
 
 
 def test_saving_renders_and_asks_workers_before_learners_see_it(
@@ -437,12 +357,6 @@ def test_a_check_that_found_nothing_out_is_made_again(
     assert publish(check.exercise, anew=False) is Answer.CHECKING
 
 
-def publish(exercise: Exercise, **options: Any) -> Answer:
-    exercise.refresh_from_db()
-    with transaction.atomic():
-        return publish_exercise(exercise, standing_of(exercise.slug), **options)
-
-
 # --- the exercise changes while it is checked -----------------------------------------------------
 def test_an_exercise_that_changes_while_it_is_checked_is_checked_from_the_start(
     admin: Client, broker: FakeBroker, few_submissions: Path
@@ -519,226 +433,3 @@ def test_a_worker_judges_by_what_it_began_with(
     with (few_submissions / "reference_numpy.py").open("a") as file:
         file.write("\nMORE = 1\n")
     assert not answered().steps
-
-
-# --- the command ----------------------------------------------------------------------------------
-def command(*arguments: str) -> str:
-    out = StringIO()
-    call_command("publish_exercise", *arguments, stdout=out)
-    return out.getvalue()
-
-
-@pytest.fixture
-def loaded() -> Exercise:
-    return save_exercise(Exercise(slug="rmsnorm", title="T", summary="S", statement="S"))
-
-
-def test_the_command_waits_for_workers_and_says_how_far_they_are(
-    loaded: Exercise,
-    broker: FakeBroker,
-    few_submissions: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def work(seconds: float) -> None:
-        first = broker.checks[-1]["first"]
-        services.record_check(found(broker.checks[-1], next=min(first + 5, 10)))
-
-    monkeypatch.setattr("grader.management.commands.publish_exercise.sleep", work)
-    text = command("rmsnorm")
-    assert "rmsnorm: is being checked: 5 of 10 programs graded\nrmsnorm: published" in text
-    loaded.refresh_from_db()
-    assert loaded.is_published
-    entry = AuditEntry.objects.get(action=AuditAction.EXERCISE_PUBLISHED)
-    assert (entry.actor, entry.origin) == (None, "server")
-    assert command("rmsnorm") == "rmsnorm: published\n"
-
-
-def test_the_command_fails_with_the_reason(
-    loaded: Exercise,
-    broker: FakeBroker,
-    few_submissions: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def work(seconds: float) -> None:
-        services.record_check(found(broker.checks[-1], survived="one with line 3 changed"))
-
-    monkeypatch.setattr("grader.management.commands.publish_exercise.sleep", work)
-    with pytest.raises(CommandError, match="rmsnorm: The cases miss a mistake: one with line 3"):
-        command("rmsnorm")
-    for path in few_submissions.glob("submissions/*/*.py"):
-        path.unlink()
-    with pytest.raises(CommandError, match="has no stored submissions"):
-        command("rmsnorm")
-    with pytest.raises(CommandError, match="There is no exercise nothing here"):
-        command("nothing")
-
-
-def test_the_command_that_is_interrupted_leaves_the_check_to_go_on(
-    loaded: Exercise,
-    broker: FakeBroker,
-    few_submissions: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def interrupt(seconds: float) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("grader.management.commands.publish_exercise.sleep", interrupt)
-    with pytest.raises(CommandError, match="The check of rmsnorm goes on") as error:
-        command("rmsnorm")
-    assert error.value.returncode == 130
-    assert services.record_check(found(broker.checks[0]))
-
-
-def test_the_command_need_not_wait(
-    loaded: Exercise, broker: FakeBroker, few_submissions: Path
-) -> None:
-    assert command("rmsnorm", "--no-wait") == "rmsnorm: is being checked\n"
-    assert len(broker.checks) == 1
-    loaded.refresh_from_db()
-    assert not loaded.is_published
-
-
-# --- files that say `published: true` -------------------------------------------------------------
-class TestFiles:
-    @pytest.fixture(autouse=True)
-    def file(self, tmp_path_factory: pytest.TempPathFactory, few_submissions: Path) -> Path:
-        self.path = tmp_path_factory.mktemp("files") / "rmsnorm.yaml"
-        self.write()
-        return self.path
-
-    def write(self, published: str = "true", statement: str = "S") -> None:
-        self.path.write_text(
-            f"slug: rmsnorm\ntitle: T\nsummary: S\nstatement: {statement}\npublished: {published}\n"
-        )
-
-    def load(self, *arguments: str) -> str:
-        out = StringIO()
-        call_command("load_exercises", str(self.path), *arguments, stdout=out, stderr=out)
-        return out.getvalue()
-
-    def is_published(self) -> bool:
-        return Exercise.objects.get().is_published
-
-    def test_it_waits_for_its_check_which_the_scheduler_begins(self, broker: FakeBroker) -> None:
-        text = self.load()
-        assert text == "rmsnorm: created\n  Not published: waits for its turn\n"
-        # What prepares a database may have no queue.
-        assert broker.checks == []
-        tasks.advance_checks()
-        text = self.load()
-        assert text == "rmsnorm: unchanged\n  Not published: is being checked: waits for a worker\n"
-        assert len(broker.checks) == 1
-        services.record_check(found(broker.checks[0]))
-        assert self.is_published()
-        assert self.load() == "rmsnorm: unchanged\n"
-
-    def test_what_is_refused_stays_unpublished_with_its_reason(
-        self,
-        admin: Client,
-        broker: FakeBroker,
-        few_submissions: Path,
-        caplog: pytest.LogCaptureFixture,
-    ) -> None:
-        self.load()
-        tasks.advance_checks()
-        services.record_check(found(broker.checks[0], complaints=["One is wrong."]))
-        assert "The exercise rmsnorm was not published. One stored submission" in caplog.text
-        for _ in range(2):
-            text = self.load()
-            assert "unchanged\n  Not published: One stored submission is not graded as" in text
-        assert not self.is_published()
-        assert len(broker.checks) == 1
-        change = reverse("admin:grader_exercise_change", args=[Exercise.objects.get().pk])
-        assert "One stored submission is not graded as" in admin.get(change).content.decode()
-        # Its files have changed: the next load asks again.
-        (few_submissions / "submissions" / "wrong" / "one.py").write_text("# outcome: accepted\n")
-        assert "waits for its turn" in self.load()
-        tasks.advance_checks()
-        services.record_check(found(broker.checks[1]))
-        assert self.is_published()
-
-    def test_what_cannot_be_checked_says_why_once(self, few_submissions: Path) -> None:
-        for path in few_submissions.glob("submissions/*/*.py"):
-            path.unlink()
-        for _ in range(2):
-            assert "Not published: rmsnorm has no stored submissions" in self.load()
-        assert ExerciseCheck.objects.count() == 1
-        assert not self.is_published()
-
-    def test_other_texts_do_not_ask_again(self, broker: FakeBroker) -> None:
-        self.load()
-        self.write(statement="Other")
-        assert "updated\n  Not published: waits for its turn" in self.load()
-        assert ExerciseCheck.objects.count() == 1
-        tasks.advance_checks()
-        services.record_check(found(broker.checks[0]))
-        self.write(statement="Another")
-        assert self.load() == "rmsnorm: updated\n"
-        assert self.is_published()
-
-    def test_a_file_that_takes_it_back_withdraws_the_check(self, broker: FakeBroker) -> None:
-        self.load()
-        tasks.advance_checks()
-        self.write(published="false")
-        assert self.load() == "rmsnorm: updated\n"
-        assert not services.record_check(found(broker.checks[0]))
-        assert not self.is_published()
-        assert self.load() == "rmsnorm: unchanged\n"
-
-    def test_what_an_author_asked_for_or_took_back_is_left_alone(
-        self, admin: Client, broker: FakeBroker
-    ) -> None:
-        self.write(published="false")
-        self.load()
-        change = reverse("admin:grader_exercise_change", args=[Exercise.objects.get().pk])
-        form = {**DATA, "summary": "S", "statement": "S"}
-        admin.post(change, form)
-        assert self.load() == "rmsnorm: unchanged\n"
-        services.record_check(found(broker.checks[0]))
-        assert "kept as edited in the admin" in self.load()
-        assert self.is_published()
-        self.write()
-        assert "updated" in self.load("--force")
-        admin.post(change, {name: text for name, text in form.items() if name != "is_published"})
-        assert "kept as edited in the admin" in self.load()
-        assert not self.is_published()
-        assert len(broker.checks) == 1
-
-    def test_unticking_takes_back_what_a_file_asked_for(
-        self, admin: Client, broker: FakeBroker
-    ) -> None:
-        self.load()
-        tasks.advance_checks()
-        change = reverse("admin:grader_exercise_change", args=[Exercise.objects.get().pk])
-        assert admin.get(change).context["adminform"].form["is_published"].value()
-        form = {**HIDDEN, "summary": "S", "statement": "S"}
-        assert "withdrawn" in admin.post(change, form, follow=True).content.decode()
-        assert not services.record_check(found(broker.checks[0]))
-        assert "kept as edited in the admin" in self.load()
-        assert not self.is_published()
-
-
-# --- what comes checked with LearnML --------------------------------------------------------------
-def test_it_is_published_at_once_and_once(broker: FakeBroker) -> None:
-    out = StringIO()
-    call_command("load_exercises", stdout=out)
-    assert "Not published" not in out.getvalue()
-    assert not Exercise.objects.filter(is_published=False).exists()
-    assert set(ExerciseCheck.objects.values_list("state", flat=True)) == {CheckState.PASSED}
-    call_command("load_exercises", stdout=StringIO())
-    assert ExerciseCheck.objects.count() == Exercise.objects.count()
-    tasks.advance_checks()
-    assert broker.checks == []
-
-
-def test_what_was_recorded_is_published_only_as_it_was_recorded(
-    loaded: Exercise, few_submissions: Path, broker: FakeBroker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    known = {"rmsnorm": content_digest(few_submissions)}
-    monkeypatch.setattr("grader.services.publishing.checked", lambda: known)
-    (few_submissions / "submissions" / "correct" / "two.py").write_text("# outcome: accepted\n")
-    assert publish(loaded) is Answer.CHECKING
-    (few_submissions / "submissions" / "correct" / "two.py").unlink()
-    assert publish(loaded) is Answer.PUBLISHED
-    assert ExerciseCheck.objects.filter(state=CheckState.WITHDRAWN).count() == 1
-    assert not services.record_check(found(broker.checks[0]))
